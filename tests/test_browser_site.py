@@ -9,22 +9,24 @@ import subprocess
 import sys
 import tarfile
 from io import BytesIO
-from itertools import compress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Literal
 from zipfile import ZipFile
 
+import nbformat
 import pytest
 from browser import COMPLAINTS, Browser, Visit, serious_violations
 from firefox import find_firefox, firefox
 from lesson import lesson
 from playwright.sync_api import Page, Route, expect
 from school import KNOB, LESSONS, MOST, PATIENT, READY, ROOT, RUN, Site, served
+from test_browser_again import PLACE, SCROLL
 from test_browser_keys import by_keys
 
 from tools.answers import collected, table
 from tools.site import fetch, pages, python
+from tools.site.opening import opening
 
 PHONE = 390
 LEFT_OUT = "A cell that you changed did not end the last time, and was left out: change it, then run it."
@@ -57,7 +59,7 @@ IDLE = """() => {
 SOURCE = "cell => jupyterapp.shell.currentWidget.content.widgets[cell].model.sharedModel.getSource()"
 # What a lesson looked like when a learner copied it; another text stands for an earlier version.
 FORGET = """path => {
-    const key = Object.keys(localStorage).find((name) => name.startsWith("lessons ") && name.endsWith(path));
+    const key = Object.keys(localStorage).find((name) => name.startsWith("lessons /") && name.endsWith(path));
     localStorage.setItem(key, "of an earlier version");
 }"""
 
@@ -118,6 +120,9 @@ IS_IN = """(scheme) => {
     const ground = getComputedStyle(document.body).getPropertyValue("--jp-layout-color1").trim();
     return scheme === (["white", "#fff"].includes(ground) ? "light" : "dark");
 }"""
+PUT_OPENING = """(text) => {
+    document.body.innerHTML = `<main id="lessons-opening" tabindex="0">${text}</main>`;
+}"""
 WAITS_FOR_EVER = "export const loadPyodide = () => new Promise(() => 0);"
 NO_WEBASSEMBLY = "--js-flags=--jitless"
 
@@ -144,9 +149,8 @@ def test_keys_alone_lead_through_a_lesson(site: Site, learner: Visit, name: str)
     """The site's page is that of Notebook 7; the first page then says what was answered."""
     found = lesson(name)
     site.open(learner.page, name)
-    tags = [cell.metadata.get("tags", ()) for cell in found.cells]
-    stays = ["not-in-browser" not in of_cell or "real-clock" in of_cell for of_cell in tags]
-    by_keys(learner.page, list(compress(found.cells, stays)), found)
+    of_site = nbformat.read(site.school / "lessons" / "files" / f"{name}.ipynb", 4)
+    by_keys(learner.page, of_site.cells, found)
     learner.page.wait_for_function(IDLE, timeout=PATIENT * 1e3)
     learner.page.evaluate("jupyterapp.shell.currentWidget.context.save()")
     learner.page.goto(f"{site.address}/index.html")
@@ -268,18 +272,19 @@ def test_a_cell_that_never_ends_is_left_out_the_next_time(
 @pytest.mark.parametrize(
     ("seen", "text"),
     [
-        ('"Bus error", or a worker', "unable to open shared memory object"),
+        ('A worker dies with "Bus error"', "unable to open shared memory object"),
         ("It stops, without an error", "makes no progress, raises no error"),
         ('cache="ram" gains nothing', "option that keeps the data in memory"),
         ("Video is slow", "A video file is not a list of images"),
     ],
 )
-def test_a_link_to_a_folded_section_opens_it(
+def test_a_symptom_leads_to_a_folded_section_which_is_opened(
     site: Site, learner: Visit, seen: str, text: str
 ) -> None:
     page = learner.page
     page.goto(f"{site.address}/")
     page.get_by_role("row", name=seen).get_by_role("link").click()
+    page.get_by_role("link", name="See it move").click()
     paragraph = page.get_by_role("paragraph").filter(has_text=text)
     expect(paragraph).to_be_in_viewport(timeout=PATIENT * 1e3)
 
@@ -293,6 +298,8 @@ def test_an_address_that_names_no_lesson_says_so_and_loads_no_python(
         "There is no lesson of this name"
     )
     assert not [address for address in learner.requests if "packages.zip" in address]
+    page.goto(f"{site.lesson('nope')}#a-section")
+    expect(page.locator("#lessons-cover")).to_have_count(0)
     learner.errors.clear()  # JupyterLab reports the file that is not there
 
 
@@ -363,6 +370,7 @@ def test_what_a_learner_did_is_there_again_and_comes_along(
         saved = json.loads(work.read(f"{lesson}.ipynb"))
     (kept,) = (cell for cell in saved["cells"] if cell["id"] == cells[code]["id"])
     assert "".join(kept["source"]) == mine
+    assert "execution" not in kept["metadata"], "nobody reads when a cell ran"
 
 
 @pytest.mark.long
@@ -404,7 +412,7 @@ def test_two_saves_at_once_do_not_take_each_other_for_somebody_elses(
 def test_a_newer_version_of_a_lesson_lies_beside_what_a_learner_did(
     site: Site, learner: Visit
 ) -> None:
-    page, lesson = learner.page, LESSONS[1]
+    page, lesson = learner.page, LESSONS[4]  # no other test changes it
     site.open(page, lesson)
     cells = json.loads((ROOT / "notebooks" / f"{lesson}.ipynb").read_text())["cells"]
     code = next(place for place, cell in enumerate(cells) if cell["cell_type"] == "code")
@@ -458,18 +466,88 @@ def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_pla
         page.route("**/build/jlab_core*", lambda route: held.append(route))
         with page.expect_request("**/build/jlab_core*"):
             page.goto(site.lesson(LESSONS[1]), wait_until="commit")
-        opening = page.locator("#lessons-opening")
-        expect(opening.get_by_role("heading", level=1)).to_have_text(re.compile("Prefetch"))
-        expect(opening.get_by_role("img", name="3 samples in 105 ms")).to_be_visible()
+        begins = page.locator("#lessons-opening")
+        expect(begins.get_by_role("heading", level=1)).to_have_text(re.compile("Prefetch"))
+        expect(begins.get_by_role("img", name="3 samples in 105 ms")).to_be_visible()
         page.set_viewport_size({"width": 1200, "height": 500})
-        opening.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
+        begins.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
         held.pop().continue_()
-        expect(opening).to_have_count(0, timeout=PATIENT * 1e3)
+        expect(begins).to_have_count(0, timeout=PATIENT * 1e3)
         expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
         # All that is above the question is alive, and nothing has moved before the reader's eyes
         expect(page.locator(".lk-live:not([inert]) .lk-figures").first).to_be_attached()
         assert page.evaluate(SHIFTED) <= 0.1
         assert visit.errors == []
+
+
+def test_a_drawing_of_the_opening_is_dark_where_the_page_is(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{start_page}/index.html")  # for its style
+    kept = json.loads((ROOT / "notebooks" / f"{LESSONS[0]}.ipynb").read_text())
+    page.evaluate(PUT_OPENING, opening(pages.for_browser(kept)))
+    kitchen = page.get_by_role("img", name="A kitchen")
+    ground = kitchen.locator("> rect").evaluate("(one) => getComputedStyle(one).fill")
+    page_ground = page.locator("#lessons-opening").evaluate(
+        "(one) => getComputedStyle(one).backgroundColor"
+    )
+    assert ground == page_ground
+    ink = kitchen.locator("text").first.evaluate("(one) => getComputedStyle(one).fill")
+    assert min(map(int, re.findall(r"\d+", ink))) > 200
+    assert not serious_violations(page, "#lessons-opening")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_of_a_report_stays_when_its_cell_runs(
+    site: Site, learner: Visit, scheme: Literal["light", "dark"]
+) -> None:
+    page = learner.page
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": PHONE, "height": 800})
+    site.open(page, LESSONS[11])
+    show_answers(page)
+    picture = page.get_by_role("img", name="settings: how long an epoch takes").first
+    assert picture.evaluate("(one) => one.naturalWidth") > 1000
+    box = picture.bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= PHONE
+    assert box["width"] / box["height"] > 2, "as wide as it is, and not squeezed"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("width", [1280, PHONE])
+def test_a_cover_says_which_place_opens_until_nothing_moves_there(
+    site: Site, learner: Visit, width: int
+) -> None:
+    page, name = learner.page, LESSONS[11]
+    page.set_viewport_size({"width": width, "height": 800})
+    site.open(page, name)  # as when one comes back
+    page.goto("about:blank")
+    page.add_init_script(WATCH_SHIFTS)
+    page.goto(f"{site.lesson(name)}#For-real", wait_until="commit")
+    cover = page.locator("#lessons-cover")
+    expect(cover).to_contain_text("The section For real opens as soon as it has loaded.")
+    expect(cover.get_by_role("heading")).to_contain_text("11 Your own job")
+    expect(cover).to_have_count(0, timeout=PATIENT * 1e3)
+    heading = page.get_by_role("heading", name="For real", exact=True)
+    expect(heading).to_be_in_viewport()
+    page.wait_for_timeout(1000)
+    assert page.evaluate(SHIFTED) <= 0.1
+
+    page.evaluate(SCROLL, 0.3)
+    page.wait_for_timeout(1000)  # the place is kept when nothing scrolls any more
+    place = page.evaluate(PLACE)
+    page.goto("about:blank")
+    page.goto(site.lesson(name), wait_until="commit")
+    expect(cover).to_contain_text("The lesson opens where you left it")
+    expect(cover).to_have_count(0, timeout=PATIENT * 1e3)
+    page.wait_for_timeout(1000)
+    assert page.evaluate(PLACE) == [place[0], pytest.approx(place[1], abs=2)]
+    assert page.evaluate(SHIFTED) <= 0.1
 
 
 @pytest.mark.long
@@ -565,7 +643,14 @@ def test_the_whole_page_of_a_lesson_can_be_used_by_all(
     page = learner.page
     site.open(page, lesson)
     found = {"as it opens": violations(page)}
-    # One after another, because some are covered until those before are answered
+    show_answers(page)
+    expect(page.locator(".lk-note >> visible=true")).to_have_count(0)
+    found["answered"] = violations(page)
+    assert not any(found.values()), found
+
+
+def show_answers(page: Page) -> None:
+    """Give up on one question after another, because some are covered until those before are answered."""
     asked = page.locator(".lk-predict:not([data-answered]) >> visible=true")
     show = re.compile("Show (the run|which is right)")
     shown = page.locator(".lk-predict[data-answered]")
@@ -573,9 +658,6 @@ def test_the_whole_page_of_a_lesson_can_be_used_by_all(
         before = shown.count()
         asked.first.get_by_role("button", name=show).click()
         expect(shown).to_have_count(before + 1, timeout=PATIENT * 1e3)
-    expect(page.locator(".lk-note >> visible=true")).to_have_count(0)
-    found["answered"] = violations(page)
-    assert not any(found.values()), found
 
 
 def violations(page: Page) -> list[dict[str, Any]]:

@@ -225,6 +225,34 @@ def test_a_stored_text_is_sent_whole() -> None:
     assert pages.with_whole_texts(stored) == shown({"text/plain": "1\n2"} | picture, "c\nd")
 
 
+def test_a_lesson_of_the_site_shows_the_picture_of_a_report_once_and_beside_it() -> None:
+    path = pages.ROOT / "notebooks" / "11_your_own_job.ipynb"
+    notebook = pages.with_whole_texts(pages.for_browser(json.loads(path.read_bytes())))
+    reports = {
+        cell["id"]: output["data"]["text/html"]
+        for cell in notebook["cells"]
+        for output in cell.get("outputs", ())
+        if "<img" in output.get("data", {}).get("text/html", "")
+    }
+    assert len(reports) == 3
+    cells = pages.with_kept_pictures(notebook)["cells"]
+    ids = [cell["id"] for cell in cells]
+    assert len(set(ids)) == len(ids)
+    for name, report in reports.items():
+        place = ids.index(name)
+        words = re.search('alt="([^"]+)"', report)
+        assert words
+        written = cells[place]["outputs"][0]["data"]["text/html"]
+        assert "<img" not in written
+        assert "all forecasts" in written
+        kept = cells[place + 1]
+        assert kept["cell_type"] == "markdown"
+        assert words[0] in kept["source"]
+        drawn = re.search('src="(data:image/png;base64,[^"]+)"', kept["source"])
+        assert drawn
+        assert drawn[0] in report
+
+
 @pytest.fixture
 def full(tmp_path: Path) -> Path:
     """A folder with a Pyodide whose lock file lists what is in it, and more."""
@@ -469,7 +497,8 @@ def test_the_first_page_has_a_way_in_and_says_of_each_lesson_what_it_is() -> Non
         assert f"{pages.minutes(path)} minutes" in page
     assert f"{sum(map(pages.minutes, lessons)) / 60:.0f} hours" in page
     assert not re.search(
-        r"\b(WAY_|SYMPTOMS|LESSONS|HOURS|TEACHING|ADDRESS|OWN_JOB|COUNT|MAKE|STEP|BEGIN|GUESSES|BUSY)",
+        r"\b(WAY_|SYMPTOMS|LESSONS|HOURS|TEACHING|ADDRESS|OWN_JOB|COUNT|MAKE|STEP|BEGIN|GUESSES|BUSY|"
+        r"HOLDER|LICENCE|SOURCE)",
         page,
     )
 
@@ -484,6 +513,15 @@ def test_a_preview_has_a_whole_address_where_one_setting_tells_where_the_project
         'property="og:image" content="https://ada.github.io/lessons/preview.png"' in known
     )
     assert 'href="https://github.com/ada/lessons/blob/HEAD/docs/teaching.md"' in known
+
+
+def test_the_first_page_says_whose_it_is_its_licence_and_where_its_source_is() -> None:
+    lessons = sorted((pages.ROOT / "notebooks").glob("*.ipynb"))
+    said = 'By the lessonkit developers, under the <a href="LICENSE.txt">BSD 3-Clause License</a>.'
+    unknown, known = pages.first_page(lessons), pages.first_page(lessons, "ada/lessons")
+    source = '<a href="https://github.com/ada/lessons">The source is on GitHub.</a>'
+    assert f"{said}\n" in unknown
+    assert f"{said} {source}\n" in known
 
 
 def test_the_picture_on_the_first_page_is_small_enough_for_a_slow_line(

@@ -18,6 +18,7 @@ FETCHED = """() => {
     const all = kinds.flatMap((kind) => performance.getEntriesByType(kind));
     return Object.fromEntries(all.map(({ name, decodedBodySize }) => [name, decodedBodySize]));
 }"""
+SIZE = "(one) => parseFloat(getComputedStyle(one).fontSize)"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -112,6 +113,19 @@ def test_a_guess_and_the_slider_are_answered(visit: Visit, start_page: str) -> N
     expect(eight).to_have_attribute("aria-pressed", "false")
 
 
+def test_the_answer_is_the_one_large_figure_of_the_page(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    figures = page.frame_locator("iframe").locator(".lk-figures b")
+    figures.first.wait_for()
+    sizes = figures.evaluate_all(f"(all) => all.map({SIZE})")
+    assert len(sizes) >= 5
+    assert len(set(sizes)) == 1
+    assert page.locator("#lessons-large").evaluate(SIZE) > 1.4 * sizes[0]
+
+
 def test_a_part_of_the_page_is_no_setting_of_its_picture(
     visit: Visit, start_page: str
 ) -> None:
@@ -157,6 +171,24 @@ def test_the_card_of_a_lesson_shows_its_picture(visit: Visit, start_page: str) -
         picture.scroll_into_view_if_needed()
         expect(picture).to_have_js_property("complete", True)
         assert picture.evaluate("(one) => one.naturalWidth") > 400
+
+
+def test_a_name_that_leads_on_has_a_line_only_where_somebody_points_at_it(
+    visit: Visit, start_page: str
+) -> None:
+    """In a text a link has it always, because colour alone does not tell it from the words."""
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    line = "(one) => getComputedStyle(one).textDecorationLine"
+    name = page.locator("ol > li b a").first
+    assert name.evaluate(line) == "none"
+    name.hover()
+    assert name.evaluate(line) == "underline"
+    assert page.locator("ul > li p a").first.evaluate(line) == "underline"
+    page.locator("#lessons-symptoms td a").last.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    assert page.locator("#lessons-symptoms td a").last.evaluate(line) == "underline"
 
 
 def test_a_page_that_looks_for_kept_work_makes_no_storage(

@@ -60,6 +60,13 @@ def test_the_page_says_what_it_is_and_all_its_links_lead_somewhere(
             assert link in names, link
 
 
+def test_answers_show_what_lessons_drew_and_every_page_leads_to_a_section() -> None:
+    shown = {one.name for one in SYMPTOMS if symptoms.whole(one)[1]}
+    assert {"gpu-idle", "pause-each-epoch", "threads-gain-nothing", "pin-memory"} <= shown
+    assert len(shown) >= 9
+    assert all(one.section for one in SYMPTOMS)
+
+
 def test_a_link_within_a_lesson_leads_to_that_lesson() -> None:
     text = symptoms.html("[there](#Bus-error:-/dev/shm)", "09_workers")
     assert '"../notebooks/index.html?path=09_workers.ipynb#Bus-error:-/dev/shm"' in unquote(

@@ -43,6 +43,7 @@ def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
         "node": shutil.which("node"),
     }
     inputs |= {"ideas": pages.ideas(), "repository": name, "address": address}
+    inputs |= {"licence": pages.LICENCE.read_text(encoding="utf-8")}
     inputs |= {"answers": symptoms.answers(), "own job": symptoms.own_job(name)}
     if full:
         inputs["pyodide"] = f"{full} {full.stat().st_mtime_ns if full.exists() else ''}"

@@ -23,6 +23,7 @@ from tools.site.python import BIG, PACKED
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
+LICENCE = ROOT / "LICENSE"
 SHOWN = (".ipynb", ".json", ".py")
 APPS = ("notebooks", "tree")  # the lessons one by one, and the list of files
 UNUSED = re.compile(
@@ -38,11 +39,7 @@ SETTINGS = {
         "fetchNews": "false",
         "checkForUpdates": False,
     },
-    # Of a cell that was run here its time is kept: so the first page knows how far one has come.
-    "@jupyterlab/notebook-extension:tracker": {
-        "windowingMode": "defer",
-        "recordTiming": True,
-    },
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
 }
 # What no lesson needs of JupyterLab: each part costs time before the first question can be answered.
 NOT_STARTED = [
@@ -99,7 +96,7 @@ SMALL, WORTH_IT = (
 # In the first page's text, what its parts are put in the place of
 PART = re.compile(
     r"\b(WAY_TORCH|WAY_OWN|WAY_SHORT|SYMPTOMS|LESSONS|HOURS|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
-    r"GUESSES|BUSY|FIRST_LESSON)\b|ADDRESS"
+    r"GUESSES|BUSY|FIRST_LESSON|HOLDER|LICENCE|SOURCE)\b|ADDRESS"
 )
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 REPORT = ("dom", "record", "report")  # the widgets' scripts of which it is made
@@ -115,6 +112,9 @@ WAYS = {
     "WAY_SHORT": ("00", "01", "03", "04", "08"),
 }
 STILL = re.compile(r"data:image/png;base64,[^\"]+")  # in a picture that was saved as a page
+# The answer to the first page's question is its only large figure; elsewhere the picture has one.
+ONE_LARGE = "body .lk-figures .lk-main b { font-size: 1.45em; line-height: 1.3; }\n"
+IN_REPORT = re.compile(r'<img (alt="[^"]*") src="data:image/png;base64,([^"]+)"[^>]*>')
 # Of the first page's question: ms, and counts of workers
 MAKE, STEP, BATCHES, BEGIN, MOST, GUESSES = 80, 10, 24, 2, 16, (2, 4, 8, 16)
 WORDS = {12: "Twelve"}
@@ -242,6 +242,7 @@ def copy_lessons(folder: Path, name: str = "") -> None:
         ("content", "format", "hash", "hash_algorithm", "mimetype", "size")
     )
     empty |= {"created": DATE, "last_modified": DATE, "writable": True}
+    draws = any(folder.glob("python-*/matplotlib-*"))  # only a full Pyodide does
     listed = []
     for path in sorted(
         path for path in (ROOT / "notebooks").iterdir() if path.suffix in SHOWN
@@ -249,6 +250,8 @@ def copy_lessons(folder: Path, name: str = "") -> None:
         copy = folder / "files" / path.name
         if path.suffix == ".ipynb":
             lesson = with_whole_texts(for_browser(json.loads(path.read_bytes()), name))
+            if not draws:
+                lesson = with_kept_pictures(lesson)
             write(copy, lesson)
             (folder / "openings" / f"{path.stem}.html").write_text(
                 opening(lesson), encoding="utf-8"
@@ -322,6 +325,37 @@ def with_whole_texts(notebook: dict[str, Any]) -> dict[str, Any]:
     return notebook
 
 
+def with_kept_pictures(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return a *notebook* in which the picture of a report stands below it, in a cell of its own.
+
+    A report that is written without matplotlib has none: where it took the place of the stored
+    one, the picture would go away, and all below it would move up.
+    """
+    cells = []
+    for cell in notebook["cells"]:
+        pictures = []
+        for output in cell.get("outputs", ()):
+            if found := IN_REPORT.search(output.get("data", {}).get("text/html", "")):
+                output["data"]["text/html"] = IN_REPORT.sub("", found.string)
+                pictures.append(kept_picture(f"{cell['id']}-picture", *found.groups()))
+        cells += [cell, *pictures]
+    return notebook | {"cells": cells}
+
+
+def kept_picture(name: str, told: str, content: str) -> dict[str, Any]:
+    """Return the cell *name* that shows a picture of this *content*; *told* is its attribute for words."""
+    picture = {"data": {"image/png": content}, "metadata": {}}
+    # A browser would ask a server for an attachment, before JupyterLab puts it in
+    address = f"data:image/png;base64,{content}"
+    return {
+        "cell_type": "markdown",
+        "id": name,
+        "metadata": {},
+        # Its size is known before it is drawn, so nothing moves
+        "source": f'<img {told} {symptoms.size(picture)} src="{address}">',
+    }
+
+
 def write_report(folder: Path) -> None:
     """Write the learner's report as a module: the first page and the archive of all work have it."""
     scripts = [(OF_WIDGETS / f"{name}.js").read_text("utf-8") for name in REPORT]
@@ -341,6 +375,7 @@ def add_ours(folder: Path, python: str, name: str) -> None:
         shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{icon}.ico")
     handout = (ROOT / "docs" / "handout.html").read_text(encoding="utf-8")
     (folder / "handout.html").write_text(installed_from(handout, name), encoding="utf-8")
+    shutil.copy(LICENCE, folder / "LICENSE.txt")
     write_report(folder)
     (worker,) = (folder / "extensions").rglob("comlink.worker.*.js")
     early = (folder / "early.js").read_text(encoding="utf-8").replace("PYTHON", python)
@@ -412,6 +447,9 @@ def first_page(lessons: list[Path], name: str = "", address: str = "") -> str:
         f'<a href="https://github.com/{name}/blob/HEAD/{guide}">The guide for teachers</a>'
     )
     parts["TEACHING"] = linked if name else f"<code>{guide}</code> in the repository"
+    parts["LICENCE"], parts["HOLDER"] = map(escape, licence())
+    source = f' <a href="https://github.com/{name}">The source is on GitHub.</a>'
+    parts["SOURCE"] = source if name else ""
     parts["ADDRESS"] = address  # a preview is found only by a whole one
     text = (HERE / "page" / "index.html").read_text(encoding="utf-8")
     return PART.sub(lambda part: parts[part[0]], text)
@@ -431,6 +469,13 @@ def question() -> dict[str, str]:
         "GUESSES": "\n".join(buttons),
         "BUSY": json.dumps({"make": MAKE, "step": STEP, "busy": busy}),
     }
+
+
+def licence() -> tuple[str, str]:
+    """Return the name of the licence, and who holds the copyright."""
+    text = LICENCE.read_text(encoding="utf-8")
+    (holder,) = re.findall(r"^Copyright \(c\) \d+, (.+)$", text, re.M)
+    return text.partition("\n")[0], str(holder)
 
 
 def ideas() -> dict[str, str]:
@@ -495,7 +540,8 @@ def picture_of_workers(folder: Path) -> None:
     (folder / "preview.png").write_bytes(one._repr_mimebundle_()[0]["image/png"])
     # It is the still picture too, which only a page without scripts shows: half of the file
     text = path.read_text(encoding="utf-8")
-    path.write_text(STILL.sub("preview.png", text), encoding="utf-8")
+    text = STILL.sub("preview.png", text)
+    path.write_text(text.replace("</style>", f"{ONE_LARGE}</style>", 1), encoding="utf-8")
 
 
 def write(path: Path, content: Any) -> None:

@@ -35,11 +35,12 @@ function hold(cell, offset = 0) {
   const put = () => (outer().scrollTop += topOf(cell.node) - offset);
   const seen = new ResizeObserver(put);
   for (const { node } of panel().content.widgets) seen.observe(node);
-  release = () => {
+  const end = () => {
     seen.disconnect();
-    for (const moved of HAND) removeEventListener(moved, release, true);
+    for (const moved of HAND) removeEventListener(moved, end, true);
   };
-  for (const moved of HAND) addEventListener(moved, release, true);
+  for (const moved of HAND) addEventListener(moved, end, true);
+  release = end;
   put();
 }
 
@@ -50,11 +51,12 @@ async function cells() {
 
 let left = null; // the cell that comes back
 
-// Once nothing is drawn any more that could move it. Then the keys go on from there too, unless
-// somebody has chosen a cell meanwhile; before, a question would take that for a cell that was run.
-export function letGo() {
+// When all has run, the keys go on from there too, unless somebody has chosen a cell meanwhile;
+// before, a question would take that for a cell that was run. It is let go once nothing is drawn
+// any more that could move it.
+export function letGo(settled) {
   const { content } = panel(), place = content.widgets.indexOf(left);
-  release();
+  settled.then(release);
   if (place > 0 && content.activeCellIndex === 0) content.activeCellIndex = place;
 }
 
@@ -84,12 +86,16 @@ export async function begin() {
   if (section) await goToSection(section);
   else if (last) await goToPlace(last);
   let timer = 0;
-  const keep = () => recall(key, JSON.stringify(place()));
+  const keep = () => {
+    timer = 0;
+    recall(key, JSON.stringify(place()));
+  };
   const later = () => {
     clearTimeout(timer);
     timer = setTimeout(keep, SETTLED);
   };
   document.addEventListener("scroll", later, true);
+  addEventListener("pagehide", () => timer && keep()); // somebody leaves right after a scroll
 }
 
 export const hasPlace = () => Boolean(location.hash || recall(key));

@@ -7,6 +7,7 @@ const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
 const LATE = 60000; // ms in which nothing has come: neither a byte nor a word of Python
 const TRIED = `lessons tried ${here.pathname}`; // another site may have the same origin
+const DRAWN = 300; // ms in which what has run is drawn
 const OFTEN = 10000; // ms from one save to the next
 // Or there is no Python.
 const ABLE = typeof WebAssembly === "object" && typeof DecompressionStream === "function";
@@ -70,8 +71,39 @@ async function showOpening() {
   }
 }
 
+// A reader who comes to a place further down cannot read there yet: this says what comes, until the
+// cells there live and move no more. While Python itself still comes, text and stored pictures are
+// better than to wait, and a cell that never ends is not waited for.
+async function showCover() {
+  const [cover, title, told] = ["main", "h1", "p"].map((tag) => document.createElement(tag));
+  cover.id = "lessons-cover";
+  cover.append(title, told);
+  const wanted = decodeURIComponent(location.hash.slice(1));
+  const tell = (section) => {
+    const node = Object.assign(document.createElement("em"), { textContent: section });
+    if (section) told.replaceChildren("The section ", node, " opens as soon as it has loaded.");
+    else told.textContent = "The lesson opens where you left it, as soon as it has loaded.";
+  };
+  tell(wanted.replaceAll("-", " "));
+  line.after(cover);
+  const go = async () => {
+    await ready;
+    if (!lesson && !(await saved())?.has(path)) return cover.remove(); // there is none of this name
+    title.textContent = (lesson && titleOf(lesson)) ?? path;
+    const headings = (lesson?.cells ?? []).map((cell) => /^#+ (.+)/.exec(codeOf(cell))?.[1]);
+    return tell(headings.find((one) => one?.replaceAll(" ", "-") === wanted) ?? "");
+  };
+  go().catch((error) => console.warn(error));
+  while (!isPlaced && !isLate) await soon(50);
+  const placed = performance.now();
+  while (started && !isSettled && performance.now() < placed + PATIENT) await soon(50);
+  cover.remove();
+}
+
 const FIRST = ".lk-live:not([inert]) .lk-predict";
 let isLate = false; // there is no Python, or the whole lesson has run
+let isPlaced = false; // the reader's place in the lesson is in sight
+let isSettled = false; // and all cells have run that are not folded
 const isAlive = () => isLate || document.querySelector(FIRST) !== null;
 const isOpen = () => document.querySelector(".jp-RenderedMarkdown h1") !== null;
 
@@ -136,10 +168,10 @@ async function choose() {
   }
 }
 
-if (path && !hasPlace()) showOpening().catch((error) => console.warn(error));
 // The tab and the line say which lesson this is, and which one comes next.
+const titleOf = ({ cells }) => /^# (.+)/.exec(codeOf(cells[0]))?.[1];
 function name({ cells }) {
-  const [, title] = /^# (.+)/.exec(codeOf(cells[0])) ?? [];
+  const title = titleOf({ cells });
   const told = cells.map((cell) => NEXT.exec(codeOf(cell))).find(Boolean);
   if (told) line.insertBefore(link(told[1], `?path=${told[2]}`), words);
   const node = document.querySelector("title");
@@ -151,6 +183,8 @@ function name({ cells }) {
 const NEXT = /\[(Next: [^\]]+)\]\((\w+\.ipynb)\)/;
 
 export const ready = choose().catch((error) => console.warn(error));
+const show = hasPlace() ? showCover : showOpening;
+if (path) show().catch((error) => console.warn(error));
 
 // ---- Python ----
 
@@ -268,7 +302,7 @@ async function start() {
   // kernel has none.
   kernel.requestCommInfo = async () => ({ content: { status: "ok", comms: {} } });
   drawSaved().catch((error) => console.warn(error));
-  begin().catch((error) => console.warn(error));
+  begin().catch((error) => console.warn(error)).then(() => (isPlaced = true));
   await kernel.info;
   kernel.statusChanged.connect((_, status) => {
     const isStarting = words.textContent.startsWith("Python starts");
@@ -282,8 +316,10 @@ async function start() {
   });
   say("Python is here: the lesson comes alive …", true);
   await runLesson();
+  const settled = running.then(() => soon(DRAWN));
+  settled.then(() => (isSettled = true));
   isLate = true;
-  letGo();
+  letGo(settled);
   started = "done";
   recall(TRIED, "");
   const nothing = "This browser keeps no work. Download your work before you leave.";
