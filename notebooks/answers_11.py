@@ -85,9 +85,7 @@ def tried(name: str) -> str:
 
 def seconds_to_reach(job: Any) -> float:
     """Return what two epochs of a job may take in the challenge: a little more than at best."""
-    loader, options = job(
-        num_workers=4, prefetch_factor=2, persistent_workers=True, threads=1
-    )
+    loader, options = job(num_workers=4, prefetch_factor=2, persistent_workers=True)
     takes: float = benchmark(loader, **options).duration
     return ceil(20 * 1.01 * takes) / 20
 
@@ -227,7 +225,7 @@ def workers() -> dict[str, Any]:
     ]
     why = (
         "Two threads of the step and two workers need four cores, and there are two. A step now "
-        "takes more than twice as long."
+        "takes three times as long."
     )
     return {"answer": answer, "choices": CHOICES, "wrong": wrong, "why": why}
 

@@ -41,10 +41,12 @@ def names_in(cells: list[Any]) -> tuple[set[str], set[str]]:
         for node in ast.walk(ast.parse(cell.source if cell.cell_type == "code" else "")):
             if isinstance(node, ast.Name):
                 (used if isinstance(node.ctx, ast.Load) else made).add(node.id)
-            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 made.add(node.name)
             elif isinstance(node, ast.arg):
                 made.add(node.arg)
+            elif isinstance(node, ast.ExceptHandler) and node.name:
+                made.add(node.name)
             elif isinstance(node, ast.alias):
                 made.add((node.asname or node.name).partition(".")[0])
     return made, used
@@ -53,7 +55,9 @@ def names_in(cells: list[Any]) -> tuple[set[str], set[str]]:
 def sections(name: str) -> list[list[Any]]:
     """The cells of each section of *Further*."""
     cells = lesson(name).cells
-    (begin,) = (place for place, cell in enumerate(cells) if cell.source.startswith("## Further"))
+    (begin,) = (
+        place for place, cell in enumerate(cells) if cell.source.startswith("## Further")
+    )
     count = 0
 
     def section(cell: Any) -> int:
@@ -71,4 +75,5 @@ def test_a_section_that_is_opened_alone_has_all_names_that_it_uses(name: str) ->
     assert found
     for cells in found:
         made, used = names_in(cells)
-        assert not used - made - known, cells[0].source
+        missing = used - made - known
+        assert not missing, cells[0].source
