@@ -62,7 +62,7 @@ def sections(name: str) -> list[list[Any]]:
 
     def section(cell: Any) -> int:
         nonlocal count
-        count += cell.source.startswith("### ")
+        count += int(cell.source.startswith("### "))
         return count
 
     return [list(each) for number, each in groupby(cells[begin + 1 :], section) if number]
