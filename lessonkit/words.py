@@ -21,7 +21,9 @@ def milliseconds(
     >>> milliseconds(0.0175), milliseconds(1.135), milliseconds(13.35), milliseconds(0.00218)
     ('17.5 ms', '1,135 ms', '13.35 s', '2.18 ms')
     """
-    if seconds >= 10 and digits is None if long is None else long:
+    if long is None:
+        long = seconds >= 10 and digits is None
+    if long:
         return f"{number(seconds, 2)} s"
     return f"{number(seconds * 1e3, digits)} ms"
 

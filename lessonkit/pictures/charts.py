@@ -111,11 +111,12 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     >>> plot_waterfall([("naive", 0.42), ("+ prefetch(1)", 0.36), ("+ parallel map", 0.24)])
     waterfall: from 420 ms to 240 ms, 1.75 times as fast
     """
-    if not steps or min(seconds for _, seconds in steps) <= 0:
+    times = [seconds for _, seconds in steps]
+    if min(times, default=0) <= 0:
         raise ValueError("plot_waterfall: there is no step, or a step takes no time")
-    first, last = steps[0][1], steps[-1][1]
+    first, last = times[0], times[-1]
     # All in one unit, to compare them
-    in_words = partial(milliseconds, long=max(seconds for _, seconds in steps) >= 10)
+    in_words = partial(milliseconds, long=max(times) >= 10)
     words = f"from {in_words(first)} to {in_words(last)}"
     words += f", {number(first / last)} times as fast"
 
