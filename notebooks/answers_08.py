@@ -95,8 +95,8 @@ def vote() -> dict[str, Any]:
     why = (
         "The sum of the two is 900 ms, and with full overlap both would take about 450 ms. 665 "
         "ms lies between, so loader and step overlap only in part. Here samples come in bursts, "
-        "and with three slots it is 485 ms. If a deeper buffer does not help, loader and step "
-        "need the same cores."
+        "and with three slots it is 485 ms. If a deeper buffer does not help, both may want "
+        "the same cores."
     )
     choices = sorted([right, *dict(wrong)])
     return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}

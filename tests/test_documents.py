@@ -138,7 +138,7 @@ def test_the_handout_has_the_page_to_keep() -> None:
     rows = [row for row in kept.splitlines() if row.startswith("|") and "---" not in row]
     assert len(rows) > 10
     for row in rows:
-        cells = [cell.strip().replace("`", "") for cell in row.strip("|").split("|")]
+        cells = [re.sub("[`*]", "", cell).strip() for cell in row.strip("|").split("|")]
         assert any(
             all(f">{cell}<" in line for cell in cells) for line in handout.splitlines()
         ), row
