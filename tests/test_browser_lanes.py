@@ -153,6 +153,7 @@ def test_a_curve_of_another_figure_has_no_limit(visit: Visit) -> None:
     alone = Alone(visit, asked)
     visit.page.get_by_role("button", name="Show the run").click()
     alone.answer()
+    assert visit.page.locator(".lk-true circle").count()
     assert visit.page.evaluate(PLOTTED)["limit"] == []
 
 
@@ -584,8 +585,22 @@ def test_the_limit_of_a_run_is_a_line_on_its_axis(
         assert is_before or place["top"] >= name["bottom"] - 2, text
 
 
+@pytest.mark.parametrize("width", [WIDE, 700, 390])
+def test_names_of_short_epochs_do_not_lie_on_each_other(visit: Visit, width: int) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 1000})
+    dataset, options = six(epochs=8, cached=True)
+    Alone(visit, show(dataset, **options))
+    names = visit.page.evaluate(
+        """() => [...document.querySelectorAll("text.lk-epoch")].filter((one) => one.textContent)
+        .map((one) => [one.getBoundingClientRect().left, one.getBoundingClientRect().right])"""
+    )
+    assert len(names) > 3
+    assert all(one[1] <= other[0] for one, other in pairwise(names))
+
+
 def test_a_run_without_samples_has_no_limit(visit: Visit) -> None:
     Alone(visit, show(Dataset.range(0).map(cost=0.010), num_epochs=1))
+    assert visit.page.locator("svg.lk-timeline").is_visible()
     assert visit.page.locator("line.lk-limit").count() == 0
 
 

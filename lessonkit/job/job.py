@@ -24,8 +24,6 @@ from .numbers import JobNumbers, StepNumbers, measure_numbers
 from .watching import OnDevice, Subject, Watch, restored, size_of_batch
 
 AGAIN = 13.0  # s; runs are repeated until then
-# Batches of a long epoch, at least, after which the model repeats itself; each worker gives two
-PERIOD = 48
 LONGEST = 1_000_000  # batches of an epoch that is simulated to its end
 SIMULATED = 400  # batches of a run that is compared with one that was seen
 GOLDEN = 0.618  # its multiples, less whole numbers, are spread evenly from 0 to 1
@@ -97,11 +95,14 @@ class Job:
         return each * math.ceil(total / each / size)
 
     def period(self, setting: dict[str, Any]) -> int:
-        """Return after how many batches costs repeat: a short epoch, or whole rounds of workers."""
+        """Return after how many batches costs repeat: a short epoch, or whole rounds of workers.
+
+        These are two rounds at least, and 48 batches.
+        """
         total, workers = self.count(setting), max(1, setting["num_workers"])
         if not total:
             raise ValueError(f"num_workers={workers}: an epoch has no batch then")
-        period = workers * max(2, math.ceil(PERIOD / workers))
+        period = workers * max(2, math.ceil(48 / workers))
         return total if total < 3 * period else period
 
     # ---- the model ----

@@ -124,8 +124,8 @@ def runs_beside_workers(
     with which the loader fails, perhaps for want of memory, is left out. The runs are made in
     rounds, two at least if there is time. The usual number of threads comes last.
     """
-    powers = range(max(3, cores.bit_length()))
-    counts = sorted({cores, *(2**power for power in powers)})
+    powers = (2**power for power in range(max(3, cores.bit_length())))
+    counts = {cores, *powers}
     usual = torch.get_num_threads() if torch else 1
     steps = {usual: step_numbers(subject, alone)}
     beside: dict[int, list[Watch]] = defaultdict(list)
@@ -140,12 +140,13 @@ def runs_beside_workers(
                 torch.set_num_threads(threads)
             if threads not in steps:
                 steps[threads] = step_numbers(subject, subject.go(0, 0.5 * RUN, step=True))
-            for workers in counts:
+            for workers in sorted(counts):
                 try:
                     run = subject.go(workers, seconds, step=True)
                 except RuntimeError:
                     if workers == 1:
                         raise
+                    counts.remove(workers)
                     continue
                 if run.batches:
                     beside[threads].append(run)

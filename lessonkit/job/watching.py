@@ -20,7 +20,7 @@ from lessonkit.loader import DataLoader
 from lessonkit.loops.measure import without_core
 
 # Batches that are drawn from a sampler at most: it may never end
-MOST_BATCHES = 10_000
+MOST_BATCHES = 2_000
 # s; a worker that gives nothing for as long never will, not counting its start
 NEVER = 20.0
 # Arguments of the loader that its runs have, too

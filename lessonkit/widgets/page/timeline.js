@@ -152,8 +152,9 @@ class Timeline {
     const limit = this.held ? 0 : this.limit; // under a hand only the kernel knows it
     for (const [index, start] of epochs.entries()) {
       if (epochs.length < 2) break;
-      const until = [limit, epochs[index + 1], end].find((at) => at > start);
-      const x = this.x(start), room = this.x(until) - x, short = `${index + 1}`;
+      const after = [limit, epochs[index + 1], end].filter((at) => at > start);
+      const x = this.x(start), room = after.length ? this.x(Math.min(...after)) - x : 0;
+      const short = `${index + 1}`;
       const text = room >= 60 ? `epoch ${short}` : room >= 6 + 8 * short.length ? short : "";
       marks.push(svg("text", { class: "lk-epoch", x: x + 4, y: 10 }, text));
       lines.push(line(x, 2, x, this.floor, { class: "lk-epoch" }));

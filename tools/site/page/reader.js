@@ -35,7 +35,8 @@ function hold(cell, offset = 0) {
   const put = () => (outer().scrollTop += topOf(cell.node) - offset);
   const seen = new ResizeObserver(put);
   for (const { node } of panel().content.widgets) seen.observe(node);
-  const end = () => {
+  const end = (event) => {
+    if (event && document.getElementById("lessons-cover")) return; // no hand has moved the lesson
     seen.disconnect();
     for (const moved of HAND) removeEventListener(moved, end, true);
   };
@@ -56,7 +57,7 @@ let left = null; // the cell that comes back
 // any more that could move it.
 export function letGo(settled) {
   const { content } = panel(), place = content.widgets.indexOf(left);
-  settled.then(release);
+  settled.then(() => release());
   if (place > 0 && content.activeCellIndex === 0) content.activeCellIndex = place;
 }
 
@@ -88,7 +89,8 @@ export async function begin() {
   let timer = 0;
   const keep = () => {
     timer = 0;
-    recall(key, JSON.stringify(place()));
+    const at = place();
+    if (at) recall(key, JSON.stringify(at));
   };
   const later = () => {
     clearTimeout(timer);

@@ -96,7 +96,8 @@ async function showCover() {
   go().catch((error) => console.warn(error));
   while (!isPlaced && !isLate) await soon(50);
   const placed = performance.now();
-  while (started && !isSettled && performance.now() < placed + PATIENT) await soon(50);
+  const isComing = () => started && started !== "failed" && !isSettled;
+  while (isComing() && performance.now() < placed + PATIENT) await soon(50);
   cover.remove();
 }
 
@@ -488,7 +489,7 @@ async function keepAll() {
   const { active } = (await navigator.serviceWorker?.ready) ?? {};
   const list = await fetch(new URL("api/contents/all.json", here));
   const files = (await list.json()).content.map(({ path }) => `files/${path}`);
-  const pages = ["", "workers.html", "report.js"];
+  const pages = ["", "workers.html", "report.js", "LICENSE.txt"];
   const ours = [...PYTHON.map((name) => `${python}/${name}`), ...pages, ...files];
   const addresses = ours.map((name) => new URL(name, here).href);
   const others = performance.getEntriesByType("resource").map(({ name }) => name);
