@@ -8,9 +8,9 @@ from pkgutil import get_data
 from statistics import fmean as mean
 from typing import Any
 
+from databound import load_job, recommend
+from databound.three_runs import Verdict
 from lessonkit import Trace, benchmark
-from lessonkit.analysis import load_job, recommend
-from lessonkit.loops.probe import Verdict
 
 __all__ = [
     "Profile",

@@ -1,4 +1,4 @@
-"""Write the numbers in the prose of lessons anew, and in tests/numbers, where what computes them has changed.
+"""Write the numbers in the prose of lessons anew, and in tests/lessons/numbers, where they have changed.
 
 python -m tools.numbers_of_lessons 11_your_own_job teaching_11
 
@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
 
-from lesson import NUMBER, NUMBERS, SOLVES, UNITS, lesson, pages_of  # noqa: E402
+from tools.lesson import NUMBER, NUMBERS, SOLVES, UNITS, lesson, pages_of  # noqa: E402
 
 DIGITS = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 

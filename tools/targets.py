@@ -81,7 +81,7 @@ class Target(NamedTuple):
 
 CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.tests",))
 # What is tested each time of these pages, and then what takes too long for that.
-SITE = ("pytest", *(f"tests/test_browser_{name}.py" for name in ("site", "again", "keys")))
+SITE = ("pytest", "tests/delivery/site", "tests/lab/test_browser_keys.py")
 LONG = ("pytest", "-m", "long")
 OPEN = (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}")
 COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), ("tools.trust",), OPEN)
@@ -99,12 +99,12 @@ TARGETS = {
     ),
     "site": Target(
         "The lessons become a site of static files, in build/site.",
-        (("tools.site",),),
+        (("delivery.site",),),
         (),  # its pages are made by the package, and by what JupyterLab brings along
     ),
     "class": Target(
         "The room gets the lessons, and you a board that shows what all predict.",
-        (("tools.classroom",),),
+        (("delivery.classroom",),),
         ("demo", "class"),
     ),
     "test-site": Target(
