@@ -42,7 +42,12 @@ def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
         "node": shutil.which("node"),
     }
     inputs |= {"ideas": pages.ideas(), "repository": name, "address": address}
-    inputs |= {"licence": pages.LICENCE.read_text(encoding="utf-8")}
+    inputs |= {
+        "licences": [
+            path.read_text(encoding="utf-8")
+            for path in (pages.LICENCE, pages.LICENCE_OF_TEXTS)
+        ]
+    }
     inputs |= {"answers": symptoms.answers(), "own job": symptoms.own_job(name)}
     if full:
         inputs["pyodide"] = f"{full} {full.stat().st_mtime_ns if full.exists() else ''}"

@@ -60,6 +60,12 @@ def test_the_oldest_python_is_the_same_everywhere() -> None:
         assert f"Python {oldest} or newer" in (ROOT / document).read_text(encoding="utf-8")
 
 
+def test_actions_are_pinned_by_their_commits_with_the_version_beside() -> None:
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for action in re.findall(r"uses: (.+)", path.read_text(encoding="utf-8")):
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", action), path.name
+
+
 def test_a_branch_with_a_pull_request_is_tested_once() -> None:
     starts = workflow("test")[True]  # YAML reads `on` as a yes
     assert starts["push"] == {"branches": ["main"]}

@@ -492,7 +492,10 @@ def test_a_preview_has_a_whole_address_where_one_setting_tells_where_the_project
 
 def test_the_first_page_says_whose_it_is_its_licence_and_where_its_source_is() -> None:
     lessons = sorted((pages.ROOT / "notebooks").glob("*.ipynb"))
-    said = 'By the lessonkit developers, under the <a href="LICENSE.txt">BSD 3-Clause License</a>.'
+    said = (
+        'By the lessonkit developers. The code is under the <a href="LICENSE.txt">BSD 3-Clause License</a>, '
+        'the texts and pictures are under <a href="LICENSE-TEXTS.txt">CC BY 4.0</a>.'
+    )
     unknown, known = pages.first_page(lessons), pages.first_page(lessons, "ada/lessons")
     source = '<a href="https://github.com/ada/lessons">The source is on GitHub.</a>'
     assert f"{said}\n" in unknown
