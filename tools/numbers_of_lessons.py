@@ -49,7 +49,7 @@ def renewed(sources: list[str], lines: list[str], names: dict[str, Any]) -> None
             for found in words.finditer(source):
                 places[row] = (number, found.start(), *found.span(2), found.end())
                 new = written(parts["shown"], parts["expression"], names)
-                edits[number, *found.span(2)] = new
+                edits[(number, *found.span(2))] = new
     changed = [
         edited(source, number, edits, 0, len(source))
         for number, source in enumerate(sources)

@@ -24,6 +24,7 @@ from lessonkit.widgets.widget import HERE as OF_WIDGETS
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 LICENCE = ROOT / "LICENSE"
+LICENCE_OF_TEXTS = ROOT / "LICENSE-TEXTS"
 SHOWN = (".ipynb", ".json", ".py")
 APPS = ("notebooks", "tree")  # the lessons one by one, and the list of files
 UNUSED = re.compile(
@@ -375,7 +376,8 @@ def add_ours(folder: Path, python: str, name: str) -> None:
         shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{icon}.ico")
     handout = (ROOT / "docs" / "handout.html").read_text(encoding="utf-8")
     (folder / "handout.html").write_text(installed_from(handout, name), encoding="utf-8")
-    shutil.copy(LICENCE, folder / "LICENSE.txt")
+    for licence_of in (LICENCE, LICENCE_OF_TEXTS):
+        shutil.copy(licence_of, folder / f"{licence_of.name}.txt")
     write_report(folder)
     (worker,) = (folder / "extensions").rglob("comlink.worker.*.js")
     early = (folder / "early.js").read_text(encoding="utf-8").replace("PYTHON", python)

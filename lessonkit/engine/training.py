@@ -221,7 +221,8 @@ class Loop:
             self.options,
         )
 
-    async def run_epochs(self) -> None:
+    # It runs once per element of every run, so it calls nothing that it can do itself.
+    async def run_epochs(self) -> None:  # noqa: C901, PLR0912, PLR0915
         """Train for all epochs, or until there were enough elements; ValueError if too many."""
         run = self.run
         load = self.load
