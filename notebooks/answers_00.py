@@ -128,13 +128,13 @@ def vote() -> dict[str, Any]:
     wrong = [
         (
             "A: there is no limit",
-            f"That would be right if training itself took no time. But its steps take {milliseconds(training)}, "
-            "whatever the pipeline does.",
+            "That would be right if training itself took no time. But its steps take "
+            f"{milliseconds(training)}, whatever the pipeline does.",
         ),
         (
             f"B: {1 / (1 - busy):.1f} times",
-            f"That would be right if the busy {percent(busy)} could go, 1 / {1 - busy:.3f}. But the busy time is the part "
-            "that stays, and the rest can go.",
+            f"That would be right if the busy {percent(busy)} could go, 1 / {1 - busy:.3f}. "
+            "But the busy time is the part that stays, and the rest can go.",
         ),
         (
             "C: 2 times",
@@ -143,7 +143,8 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        f"The training steps take {training * 1e3:g} of the {milliseconds(run.duration)}, and no pipeline makes them shorter. "
+        f"The training steps take {training * 1e3:g} of the {milliseconds(run.duration)}, "
+        "and no pipeline makes them shorter. "
         f"The most is {run.duration * 1e3:g} / {training * 1e3:g}."
     )
     choices = sorted([right, *dict(wrong)])

@@ -133,8 +133,8 @@ def vote() -> dict[str, Any]:
     training = three.busy("Train") * three.duration
     first = three.epochs[0].arrivals[0]
     question = (
-        f"Eight remote files take {milliseconds(three.per_sample)} per sample with three parallel calls, and just as "
-        "long with eight. What limits the pipeline now?"
+        f"Eight remote files take {milliseconds(three.per_sample)} per sample with three parallel "
+        "calls, and just as long with eight. What limits the pipeline now?"
     )
     right = "B: the wait for the first sample, and the accelerator"
     wrong = [
@@ -154,8 +154,9 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        f"The first sample is there after {milliseconds(first)}, and then {three.samples} training steps take "
-        f"{milliseconds(training)}, which makes {milliseconds(three.duration)}. More calls make neither of the two shorter."
+        f"The first sample is there after {milliseconds(first)}, and then {three.samples} training "
+        f"steps take {milliseconds(training)}, which makes {milliseconds(three.duration)}. "
+        "More calls make neither of the two shorter."
     )
     choices = sorted([right, *dict(wrong)])
     return {

@@ -152,8 +152,9 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        f"The samples of a batch share one call, and training leaves {milliseconds(left)} per sample for it. "
-        f"A call of {milliseconds(call)} needs {cheap:.1f} samples, one of {milliseconds(10 * call)} needs {expensive:.1f}: "
+        "The samples of a batch share one call, and training leaves "
+        f"{milliseconds(left)} per sample for it. A call of {milliseconds(call)} needs {cheap:.1f} samples, "
+        f"one of {milliseconds(10 * call)} needs {expensive:.1f}: "
         f"{ceil(cheap)} and {ceil(expensive)} are enough."
     )
     choices = sorted([right, *dict(wrong)])

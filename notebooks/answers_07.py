@@ -90,8 +90,8 @@ def vote() -> dict[str, Any]:
         benchmark(file.prefetch(1).map(cost=0.030, num_parallel_calls=2)).per_sample
     )
     question = (
-        f"With two calls AUTOTUNE reached {milliseconds(reached, 2)} per sample. {possible} is possible with two "
-        "calls. Why did AUTOTUNE not find that?"
+        f"With two calls AUTOTUNE reached {milliseconds(reached, 2)} per sample. "
+        f"{possible} is possible with two calls. Why did AUTOTUNE not find that?"
     )
     right = "A: it changes numbers, never the order or the operators"
     wrong = [

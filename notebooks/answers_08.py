@@ -82,8 +82,8 @@ def vote() -> dict[str, Any]:
     deep = benchmark(small.prefetch(3), 1, train=train).duration
     overlapped = milliseconds(max(loader, step))
     question = (
-        f"The loader alone takes {milliseconds(loader)}, the step alone takes {milliseconds(step)}, and both together take "
-        f"{milliseconds(both)}. What do you try first?"
+        f"The loader alone takes {milliseconds(loader)}, the step alone takes {milliseconds(step)}, "
+        f"and both together take {milliseconds(both)}. What do you try first?"
     )
     right = "C: a deeper buffer"
     wrong = [
@@ -104,10 +104,10 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        f"The sum of the two is {milliseconds(loader + step)}, and with full overlap both would take about {overlapped}. "
-        f"{milliseconds(both)} lies between, so loader and step overlap only in part. Here samples come in bursts, "
-        f"and with three slots it is {milliseconds(deep)}. If a deeper buffer does not help, both may want "
-        "the same cores."
+        f"The sum of the two is {milliseconds(loader + step)}, and with full overlap both would take "
+        f"about {overlapped}. {milliseconds(both)} lies between, so loader and step overlap only in "
+        f"part. Here samples come in bursts, and with three slots it is {milliseconds(deep)}. "
+        "If a deeper buffer does not help, both may want the same cores."
     )
     choices = sorted([right, *dict(wrong)])
     return {

@@ -2,9 +2,9 @@
 
 python -m tools.lessons
 
-This writes the table's titles, questions and ideas into the notebooks, `README.md` and the pages for teachers, and
-the votes of the lessons into the latter. In a document, what it writes stands between two comments,
-`<!-- lessons: ... -->` and `<!-- end -->`; nothing between them is written by hand.
+This writes the titles, questions and ideas of the table into the notebooks, into `README.md` and into the
+pages for teachers, which get the votes of the lessons as well. In a document, what it writes stands between
+two comments, `<!-- lessons: ... -->` and `<!-- end -->`; nothing between them is written by hand.
 """
 
 from __future__ import annotations
@@ -26,6 +26,22 @@ README = ROOT / "README.md"
 GUIDE = ROOT / "docs" / "teaching.md"
 PART = re.compile(
     r"(?P<begin><!-- lessons: (?P<name>\w+) -->\n\n).*?(?P<end>\n\n<!-- end -->)", re.S
+)
+# Up to twelve, a number may be a word
+WORDS = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
 )
 
 
@@ -81,6 +97,11 @@ def read() -> tuple[tuple[Lesson, ...], dict[str, tuple[Lesson, ...]]]:
 LESSONS, WAYS = read()
 
 
+def in_words(count: float) -> str:
+    """Return a *count* as a word, or as a number if it is not one of `WORDS`."""
+    return WORDS[int(count)] if count in range(len(WORDS)) else f"{count:g}"
+
+
 def listed(lessons: Iterable[str]) -> str:
     """Return *lessons* as a sentence lists them: 00, 01 and 09."""
     *others, last = lessons
@@ -92,8 +113,9 @@ def ways_of_readme() -> str:
     *hour, job = (lesson.number for lesson in WAYS["an hour with PyTorch"])
     ninety = listed(lesson.number for lesson in WAYS["ninety minutes"])
     return (
-        "Each lesson takes about twenty minutes, and has further sections to unfold below. If you use PyTorch and have an hour, take\n"
-        f"{listed(hour)} without their challenges, then `recommend` in {job}. If you have ninety minutes, take {ninety},\n"
+        "Each lesson takes about twenty minutes, and has further sections to unfold below. "
+        f"If you use PyTorch and have an hour, take\n{listed(hour)} without their challenges, "
+        f"then `recommend` in {job}. If you have ninety minutes, take {ninety},\n"
         "each up to *Recap* and without *For real*."
     )
 
@@ -104,11 +126,12 @@ def ways_of_first_lesson() -> str:
     def linked(lesson: Lesson) -> str:
         return f"[{lesson.number}]({lesson.notebook.name})"
 
-    (first, *hour, job), (_, *ninety) = WAYS["an hour with PyTorch"], WAYS["ninety minutes"]
+    this, *hour, job = WAYS["an hour with PyTorch"]
+    _, *ninety = WAYS["ninety minutes"]
     return (
-        f"**You use PyTorch and have an hour:** do {listed([first.number, *map(linked, hour)])} without their challenges, "
-        f"then `recommend` in [{job.number}]({job.notebook.name}#For-real). "
-        f"**You have ninety minutes:** do {listed([first.number, *map(linked, ninety)])}, "
+        f"**You use PyTorch and have an hour:** do {listed([this.number, *map(linked, hour)])} "
+        f"without their challenges, then `recommend` in [{job.number}]({job.notebook.name}#For-real). "
+        f"**You have ninety minutes:** do {listed([this.number, *map(linked, ninety)])}, "
         "each up to *Recap* and without *For real*."
     )
 
@@ -124,11 +147,16 @@ def table_of_readme() -> str:
 
 def table_for_teachers() -> str:
     """Return what a teacher wants to know of each lesson, and the right answer of its vote."""
-    rows = [
-        f"| [{lesson.numbered}](../notebooks/{lesson.notebook.name}) | {lesson.idea} | {lesson.class_minutes} "
-        f"| {lesson.vote} **{right_choice(lesson)[0]}** | [{lesson.number}](teaching/{lesson.teachers_page.name}) |"
-        for lesson in LESSONS
-    ]
+    rows = []
+    for lesson in LESSONS:
+        cells = [
+            f"[{lesson.numbered}](../notebooks/{lesson.notebook.name})",
+            lesson.idea,
+            str(lesson.class_minutes),
+            f"{lesson.vote} **{right_choice(lesson)[0]}**",
+            f"[{lesson.number}](teaching/{lesson.teachers_page.name})",
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
     head = "| lesson | the idea | minutes in class | vote | page |"
     return "\n".join([head, "|---|---|---|---|---|", *rows])
 

@@ -5,9 +5,10 @@ python -m tools.numbers write notebooks/11_your_own_job.ipynb docs/teaching/11.m
 
 In any Markdown of this repository, a number can be followed by a comment that computes it; `tools.comments`
 shows one. An expression has the names that its lesson leaves at its end, in the notebook and on the page
-for its teacher, and those of a solution that the same cell shows; on every page it has those of `names_for_all`. Its value is in seconds, in bytes, or a share
-of 1, and is shown in the unit and with as many digits as the number that stands there. A number up to twelve
-may be a word. The words around a number stay: read them again if it changed much.
+for its teacher, those of a solution that the same cell shows, and on every page those of `names_for_all`.
+Its value is in seconds, in bytes, or a share of 1, and is shown in the unit and with as many digits as the
+number that stands there. A number up to twelve may be a word. The words around a number stay: read them
+again if it changed much.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from __future__ import annotations
 import json
 import re
 import sys
+from functools import partial
 from math import isclose
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 from lessonkit import Dataset, Trace, benchmark
-from tools.comments import COMMENT
-from tools.lesson import CONTROLS, NOTEBOOKS, SOLUTION, SOLVED, lesson
-from tools.lessons import LESSONS
+from lessonkit.widgets.questions.question import Predict
+from tools.comments import comments
+from tools.lesson import CONTROLS, NOTEBOOKS, SOLUTION, SOLVED, Lesson, lesson
+from tools.lessons import LESSONS, WORDS, in_words
 
 ROOT = NOTEBOOKS.parent
 # What is one in the unit that a number is shown in: a second, a share of 1, a byte
@@ -37,21 +40,6 @@ UNITS = {
     "GB": 1e-9,
     "TB": 1e-12,
 }
-WORDS = (
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
 # The number directly before a comment, perhaps in bold type or in a formula
 SHOWN = re.compile(
     rf"(?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?|(?i:{'|'.join(WORDS)}))"
@@ -73,7 +61,7 @@ def pages() -> list[Path]:
         *(ROOT / "evidence").rglob("*.md"),
     ]
     found = [*sorted(NOTEBOOKS.glob("*.ipynb")), CONTROLS, *sorted(markdown)]
-    return [page for page in found if any(map(COMMENT.search, texts_of(page)))]
+    return [page for page in found if any(any(comments(text)) for text in texts_of(page))]
 
 
 def texts_of(page: Path) -> list[str]:
@@ -112,6 +100,15 @@ def same(first: float, *others: float) -> float:
     return first
 
 
+def explained(found: Lesson, seconds: float) -> float:
+    """Return the wrong answer of so many *seconds*; raise ValueError if no question explains it."""
+    asked = [question for _, question in found.widgets(Predict) if question.unit == "ms"]
+    wrong = [answer for question in asked for answer, _ in question.wrong]
+    if not any(isclose(answer, seconds * UNITS["ms"]) for answer in wrong):
+        raise ValueError(f"{seconds} s is no wrong answer that {found.name} explains")
+    return seconds
+
+
 def names_for_all() -> dict[str, Any]:
     """Return the names that expressions have on every page."""
     return {"LESSONS": LESSONS, "ran": ran, "same": same}
@@ -123,7 +120,8 @@ def names_of(page: Path) -> dict[str, Any]:
     is_of_lesson = page.parent in (NOTEBOOKS, ROOT / "docs" / "teaching")
     for this in LESSONS:
         if is_of_lesson and page.name.startswith(this.number):
-            names |= lesson(this.name).names | {"this": this}
+            found = lesson(this.name)
+            names |= found.names | {"this": this, "explained": partial(explained, found)}
     return names
 
 
@@ -137,8 +135,7 @@ def shown(value: float, before: re.Match[str]) -> str:
     value *= UNITS.get(before["unit"], 1)
     there = before["number"]
     if there.lower() in WORDS:
-        word = WORDS[value] if value in range(len(WORDS)) else f"{value:g}"
-        return word.capitalize() if there[0].isupper() else word
+        return in_words(value).capitalize() if there[0].isupper() else in_words(value)
     digits = len(there.partition(".")[2])
     if abs(value - float(there.replace(",", ""))) <= 0.5 * 10**-digits + ROUNDING:
         return there
@@ -154,7 +151,7 @@ def renewed(text: str, names: dict[str, Any]) -> str:
     parts, at = [], 0
     for program in SOLUTION.findall(text) if SOLVED in text else ():
         exec(program, names)
-    for comment in COMMENT.finditer(text):
+    for comment in comments(text):
         code = dedent(comment["code"]).strip()
         before = text[at : comment.start()]
         line = text[: comment.start()].rpartition("\n")[2]
@@ -184,7 +181,7 @@ def renewed(text: str, names: dict[str, Any]) -> str:
 def differences(old: str, new: str) -> list[str]:
     """Return what stands in Markdown and what would be right, a line for each number that is wrong."""
     found = []
-    for one, other in zip(COMMENT.finditer(old), COMMENT.finditer(new), strict=True):
+    for one, other in zip(comments(old), comments(new), strict=True):
         there, right = (
             SHOWN.search(text[: comment.start()])
             for text, comment in ((old, one), (new, other))
