@@ -65,7 +65,7 @@ def recommended(monkeypatch: pytest.MonkeyPatch) -> Any:
             job.said["num_workers"], job.numbers.noise = num_workers, noise
             return job
 
-        monkeypatch.setattr(module, "measure", measured)
+        monkeypatch.setattr(module, "measure_job", measured)
         return recommend(SimpleNamespace(), lambda batch: None)
 
     return of

@@ -17,7 +17,7 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 from support.random_pipelines import seeds
 
-from databound import recommend
+from databound import advice
 from lessonkit import benchmark
 from lessonkit.code import Program
 from lessonkit.engine.node import loaders_in
@@ -97,7 +97,7 @@ def as_compared(outputs: list[Any]) -> list[Any]:
 
 def changed(name: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The cells that give something else when a notebook is run again; then say make notebooks."""
-    for module in (drawing, recommend):
+    for module in (drawing, advice):
         # It is drawn; its bytes are not compared
         monkeypatch.setattr(module, "png", lambda picture: b"")
     found = lesson(name)
