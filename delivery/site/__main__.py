@@ -41,7 +41,7 @@ def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
         "inputs": pages.sum_of(*(ROOT / name for name in MADE_OF)),
         "node": shutil.which("node"),
     }
-    inputs |= {"ideas": pages.ideas(), "repository": name, "address": address}
+    inputs |= {"repository": name, "address": address}
     inputs |= {
         "licences": [
             path.read_text(encoding="utf-8")

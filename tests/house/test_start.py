@@ -15,7 +15,7 @@ import pytest
 from nbformat.sign import NotebookNotary
 
 from tools import start, targets, trust
-from tools.lesson import SERIES
+from tools.lesson import WRITTEN
 
 ROOT = Path(__file__).parents[2]
 KEPT = """
@@ -286,7 +286,7 @@ def test_the_lab_opens_a_copy_that_git_leaves_alone(
     assert copy == ("lessonkit", "copy", targets.LESSONS)
     assert trust == ("tools.trust",)
     assert lab[-2:] == (
-        f"--LabApp.default_url=/lab/tree/my-lessons/{SERIES[0]}.ipynb",
+        f"--LabApp.default_url=/lab/tree/my-lessons/{WRITTEN[0]}.ipynb",
         "--port=9000",
     )
     assert f"{targets.LESSONS}/" in (ROOT / ".gitignore").read_text().splitlines()
@@ -298,7 +298,7 @@ def test_jupyter_trusts_a_lesson_until_somebody_else_changes_it(
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
     trust.main()
     copied = nbformat.reads(
-        (ROOT / "notebooks" / f"{SERIES[0]}.ipynb").read_text(), as_version=4
+        (ROOT / "notebooks" / f"{WRITTEN[0]}.ipynb").read_text(), as_version=4
     )
     assert NotebookNotary().check_signature(copied)
     copied.cells[0].source += "else"

@@ -7,7 +7,7 @@ import pytest
 from lessonkit.widgets.questions.marks import Drawing, Placing
 from lessonkit.widgets.questions.question import Question
 from tools.browser import RUN, Visit, open_next
-from tools.lesson import SERIES, Lesson, main_path
+from tools.lesson import WRITTEN, Lesson, main_path
 from tools.servers import Server
 
 # A number, a choice; bars are placed by keys in `test_browser_questions.py`
@@ -36,7 +36,7 @@ GO_ON = "() => document.activeElement.textContent === 'go on'"
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.long] * (name != QUICK)) for name in SERIES],
+    [pytest.param(name, marks=[pytest.mark.long] * (name != QUICK)) for name in WRITTEN],
 )
 def test_shift_enter_and_the_keys_of_a_question_lead_through_a_lesson(
     desk: Visit, lab: Server, name: str

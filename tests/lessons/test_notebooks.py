@@ -29,7 +29,7 @@ from lessonkit.widgets.questions.marks import Marks
 from lessonkit.widgets.questions.question import Predict, Question
 from lessonkit.widgets.sandbox import described
 from lessonkit.widgets.widget import Page
-from tools.lesson import NOTEBOOKS, SERIES, WRITTEN, Shown, lesson, numbers_of, run
+from tools.lesson import NOTEBOOKS, WRITTEN, Shown, lesson, run
 from tools.notebooks import normalised, text_of
 from tools.notebooks import run as run_again
 
@@ -182,7 +182,6 @@ def test_every_cell_was_run(name: str) -> None:
 def test_its_parts_are_those_of_every_lesson(name: str) -> None:
     first, *others = lesson(name).headings
     assert first.level == 1
-    assert re.match(rf"{name[:2]} \S", first.text)
     for begin in ("After this you can", "You need", "Time"):
         assert f"**{begin}**" in first.cell.source, begin
     assert [heading.text for heading in others if heading.level == 2] == PARTS
@@ -218,8 +217,6 @@ def test_its_links_lead_somewhere(name: str) -> None:
             continue
         file, _, anchor = target.partition("#")
         other = (NOTEBOOKS / file).resolve() if file else lesson(name).path
-        if file.removesuffix(".ipynb") in set(SERIES) - set(WRITTEN):
-            continue
         assert other.exists(), target
         if anchor:
             assert other.suffix == ".ipynb", target
@@ -242,15 +239,6 @@ def test_the_index_of_09_leads_to_each_of_its_sections() -> None:
 
 
 @each
-def test_it_links_to_the_next(name: str) -> None:
-    place = SERIES.index(name)
-    if place + 1 < len(SERIES):
-        assert re.search(
-            rf"\[Next: [^\]]+\]\({SERIES[place + 1]}\.ipynb\)", lesson(name).prose
-        )
-
-
-@each
 def test_pictures_have_words_and_prose_is_calm(name: str) -> None:
     prose = lesson(name).prose
     assert not re.search(r"!\[\s*\]", prose), "a picture without words"
@@ -269,58 +257,6 @@ def test_the_words_are_spelt_right() -> None:
         timeout=60,
     )
     assert not found.stdout, found.stdout
-
-
-@each
-def test_its_numbers_are_what_a_run_gives(name: str) -> None:
-    found = lesson(name)
-    told = found.told
-    problems = [number.problem(told, found.names) for number in found.numbers]
-    assert not any(problems), "\n".join(filter(None, problems))
-
-
-@each
-def test_its_source_can_be_read(name: str) -> None:
-    for cell in lesson(name).markdown:
-        assert "<!--" not in cell.source, (
-            f"{cell.id}: tests/lessons/numbers has what computes a number"
-        )
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("takes {210 ms} in all == 0.2104", ""),
-        ("takes {210 ms} in all == 0.2106", "0.2106 is 210.6"),
-        ("takes **{210 ms}** in all == 0.210", "does not have these words"),
-        ("{10 ms} in all == 0.010", "does not have these words"),
-        ("a half of it, {**50 %**} == 1 / 2", ""),
-        ("is {1} == 1", "does not have these words"),
-        ("{30 ms} a sample == 0.030", "has these words 2 times"),
-        ("in {all} == 1", "no number in the braces"),
-    ],
-)
-def test_a_line_that_an_editor_has_to_mend_says_so(
-    line: str, problem: str, tmp_path: Path
-) -> None:
-    prose = (
-        "It takes 210 ms in all, a half of it, **50 %**, is 1.5: 30 ms a sample.\n"
-        "Now 30 ms a sample."
-    )
-    file = tmp_path / "00.txt"
-    file.write_text(f"# Explain\n\n{line}\n", encoding="utf-8")
-    (number,) = numbers_of(file)
-    said = number.problem(prose, {})
-    assert said.startswith("00.txt, line 3: ") if problem else said == ""
-    assert problem in said
-
-
-@pytest.mark.parametrize("line", ["takes 210 ms == 0.210", "takes {210 ms} = 0.210"])
-def test_a_line_that_is_no_number_is_refused(line: str, tmp_path: Path) -> None:
-    file = tmp_path / "00.txt"
-    file.write_text(line, encoding="utf-8")
-    with pytest.raises(AssertionError, match=r"00\.txt, line 1: must be: words"):
-        numbers_of(file)
 
 
 # ---- what a learner turns ----
@@ -530,7 +466,6 @@ def test_every_challenge_fails_at_first_and_its_solution_passes(name: str) -> No
 def test_the_teacher_has_a_page_for_it(name: str) -> None:
     docs = NOTEBOOKS.parent / "docs"
     page = (docs / "teaching" / f"{name[:2]}.md").read_text(encoding="utf-8")
-    guide = (docs / "teaching.md").read_text(encoding="utf-8")
     for part in (
         "**Minutes.**",
         "**On the projector.**",
@@ -541,19 +476,7 @@ def test_the_teacher_has_a_page_for_it(name: str) -> None:
     assert "## What to ask next" in page
     vote = lesson(name).vote
     assert [choice[:2] for choice in vote.choices] == ["A:", "B:", "C:", "D:"]
-    right = vote.choices[int(vote.right)]
-    said = {vote.choices[int(at)]: sentence for at, sentence in vote.wrong}
-    rows = [
-        f"| {choice} | {said[choice]} |"
-        if choice in said
-        else f"| **{choice}** | Right. {vote.why} |"
-        for choice in vote.choices
-    ]
-    table = "\n".join(["| answer | what it means |", "| --- | --- |", *rows])
-    assert f"## The vote\n\n> {vote.question}\n\n{table}\n\n" in page
-    line = next(line for line in guide.splitlines() if f"teaching/{name[:2]}.md" in line)
-    assert f"../notebooks/{name}.ipynb" in line
-    assert f"**{right[0]}**" in line, "the guide names another answer"
+    assert len(vote.wrong) == 3
     at = [cell.id for cell in lesson(name).cells]
     assert at[at.index("next") - 1] == "vote"
     assert at.index("next") + 1 == at.index("further"), (
@@ -562,4 +485,4 @@ def test_the_teacher_has_a_page_for_it(name: str) -> None:
 
 
 def test_there_is_no_notebook_beside_the_series() -> None:
-    assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} <= set(SERIES)
+    assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} == {*WRITTEN}
