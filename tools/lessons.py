@@ -12,13 +12,14 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import tomllib
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = ROOT / "notebooks"
