@@ -12,7 +12,7 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from lessonkit.engine.check import AUTOTUNE, OPTIONAL
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.machine import Handling, per_sample, straggler
 from lessonkit.engine.node import METHODS, SCALARS, Node, loaders_in, walk
 from lessonkit.engine.storage import Read
@@ -23,6 +23,10 @@ IMPORTED = {"AUTOTUNE", "ArtificialDataset", "DataLoader", "Dataset", "Handling"
 # Arguments that say what a step costs here; real libraries have none of them.
 OF_THE_MODEL = ("cost", "kind", "stage", "nbytes", "batches", "random", "getitems", "start",
                 "collate", "transfer", "handling")  # fmt: skip
+
+
+# What a method takes for None, where that is the default: it is not written either
+NONE_MEANS = {"block_length": 1, "deterministic": True}
 
 
 def expression(node: Node) -> str:
@@ -65,7 +69,7 @@ class Expression:
                 continue
             usual = parameters[name].default
             if usual is None:
-                usual = OPTIONAL.get(name)
+                usual = NONE_MEANS.get(name)
             if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
                 texts += [self.argument("", part) for part in value]
             elif not is_usual(value, usual):

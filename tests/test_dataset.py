@@ -14,6 +14,7 @@ from tfdata import DATA
 from lessonkit import (
     AUTOTUNE,
     ArtificialDataset,
+    DataLoader,
     Dataset,
     Machine,
     benchmark,
@@ -21,7 +22,9 @@ from lessonkit import (
     straggler,
     work,
 )
-from lessonkit.engine.node import cardinality
+from lessonkit.engine.element import Element
+from lessonkit.engine.node import METHODS, Node, cardinality
+from lessonkit.engine.operators.stream import Stream, operator
 
 NUMBERS: Any = Dataset.range(10)  # Any: it is given what it must refuse
 
@@ -215,7 +218,7 @@ ANYTHING = st.one_of(
     st.just(square),
     st.lists(st.none()),
 )
-METHODS = [
+BUILDERS = [
     "map",
     "filter",
     "flat_map",
@@ -227,10 +230,10 @@ METHODS = [
     "shuffle",
     "repeat",
 ]
-METHODS += ["take", "skip", "shard"]
+BUILDERS += ["take", "skip", "shard"]
 
 
-@given(st.sampled_from(METHODS), st.lists(ANYTHING, max_size=4), st.booleans())
+@given(st.sampled_from(BUILDERS), st.lists(ANYTHING, max_size=4), st.booleans())
 def test_builders_refuse_or_build_whatever_they_are_given(
     method: str, args: list[Any], batched: bool
 ) -> None:
@@ -241,7 +244,8 @@ def test_builders_refuse_or_build_whatever_they_are_given(
         return
     assert isinstance(built, Dataset)
     assert repr(built).startswith("Dataset.range(10)")
-    assert cardinality(built.node) is None or cardinality(built.node) >= 0
+    count = cardinality(built.node)
+    assert count is None or count >= 0
 
 
 @pytest.mark.parametrize(
@@ -271,6 +275,40 @@ def test_builders_refuse_or_build_whatever_they_are_given(
 )
 def test_cardinality_is_what_tf_data_says(dataset: Dataset, expected: float | None) -> None:
     assert cardinality(dataset.node) == expected
+
+
+@operator("one_in_two")
+class OneInTwo(Stream):
+    """An operator that says nothing of how many elements it gives."""
+
+    async def next(self) -> Element:
+        await self.input.next()
+        return await self.input.next()
+
+
+@pytest.fixture
+def halved(monkeypatch: pytest.MonkeyPatch) -> Dataset:
+    """Every second number below 10, by an operator of which only its stream is known."""
+    monkeypatch.setitem(METHODS, "one_in_two", lambda dataset: dataset)
+    return Dataset(Node("one_in_two", (Dataset.range(10).node,), {}))
+
+
+def test_how_many_elements_an_operator_gives_is_unknown_unless_it_says_so(
+    halved: Dataset,
+) -> None:
+    assert [*halved] == [1, 3, 5, 7, 9]
+    assert cardinality(halved.node) is None
+    assert cardinality(halved.batch(2).node) is None
+    with pytest.raises(TypeError, match="has no length that is known"):
+        len(DataLoader(halved, 2))
+
+
+def test_an_operator_may_make_batches_of_single_values_unless_it_keeps_them(
+    halved: Dataset,
+) -> None:
+    halved.unbatch()  # is not refused
+    with pytest.raises(ValueError, match="single values"):
+        Dataset.range(10).take(3).unbatch()
 
 
 SIGNATURES: dict[str, list[dict[str, Any]]] = json.loads(

@@ -6,11 +6,12 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, overload
+from typing import Annotated, Any, overload
 
 from lessonkit.engine.operators.stream import Scope, Stream
 
 from . import check
+from .check import AtLeast, InstanceOf, OneOf, checked
 from .element import END, Element, like
 from .machine import FOUR_CORES, Cost, Machine
 from .node import Description, NodeStates, cardinality, sites
@@ -318,24 +319,25 @@ def benchmark(
 def benchmark(
     dataset: Callable[[int], Description], *given: Any, ranks: int, **options: Any
 ) -> Ranks: ...
-def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one what else it takes
+@checked  # type: ignore[misc]  # the two above leave to this one what else it takes
+def benchmark(
     dataset: Any,
-    num_epochs: int = 2,
-    train: Cost | None = None,
-    load: Cost = 0,
-    clock: str = "virtual",
-    machine: Machine = FOUR_CORES,
-    max_elements: int | None = None,
+    num_epochs: Annotated[int, AtLeast(0)] = 2,
+    train: Annotated[Cost | None, check.cost] = None,
+    load: Annotated[Cost, check.cost] = 0,
+    clock: Annotated[str, OneOf(("virtual", "real"))] = "virtual",
+    machine: Annotated[Machine, InstanceOf(Machine)] = FOUR_CORES,
+    max_elements: Annotated[int | None, AtLeast(0)] = None,
     *,
-    step: Callable[[Any], Any] | None = None,
-    ahead: bool = False,
-    queue: int = 0,
+    step: Annotated[Callable[[Any], Any] | None, check.function] = None,
+    ahead: Annotated[bool, check.flag] = False,
+    queue: Annotated[int, AtLeast(0)] = 0,
     record: bool | int = True,
-    keep: bool = False,
-    progress: Progress | None = None,
-    cancel: threading.Event | None = None,
-    resume: State | None = None,
-    ranks: int | None = None,
+    keep: Annotated[bool, check.flag] = False,
+    progress: Annotated[Progress | None, check.function] = None,
+    cancel: Annotated[threading.Event | None, check.event] = None,
+    resume: Annotated[State | None, InstanceOf(State)] = None,
+    ranks: Annotated[int | None, AtLeast(1)] = None,
 ) -> Any:
     """Run the training loop over *dataset*, from empty caches, and return what happened.
 
@@ -375,7 +377,6 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     >>> f"{benchmark(ArtificialDataset().prefetch(1)).busy('Train'):.1%}"
     '35.3%'
     """
-    options = check.arguments("benchmark", locals())
     if None not in (train, step) and not queue:
         raise TypeError(
             f"train={train!r}, step={step!r}: must be a cost or a function to call, not both"
@@ -383,19 +384,24 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     if ranks is None or type(record) is not int:
         check.flag("record", record)
     if resume is not None:
-        state = check.instance("resume", resume, State)
-        check.integer("resume: after", state.after, least=0)
+        check.integer("resume: after", resume.after, least=0)
     if train is None and (queue or step is None):
         train = USUAL
-    # A trace keeps all but the first five. The last two come after *step* again, because a
-    # challenge names the first option that differs, and a step of one's own also changes train.
-    for name in ("cancel", "clock", "keep", "progress", "ranks", "train", "load"):
-        del options[name]
+    options = {
+        "num_epochs": num_epochs,
+        "max_elements": max_elements,
+        "step": step,
+        "ahead": ahead,
+        "queue": queue,
+        "train": train,
+        "load": load,
+        "resume": resume,
+    }
     loop_over = partial(
         Loop,
-        options=options | {"train": train, "load": load, "resume": resume},
+        options=options,
         clock=clock,
-        machine=check.instance("machine", machine, Machine),
+        machine=machine,
         keep=keep,
         cancel=cancel,
         ranks=ranks or 1,

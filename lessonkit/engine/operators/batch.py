@@ -1,9 +1,11 @@
 """`batch`, `unbatch` and `zip`: many elements made one, and one made many."""
 
+import math
 from collections.abc import Iterator
 
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, BatchNumber, Element, settle, split
+from lessonkit.engine.node import Cardinality, Node, batches
 from lessonkit.engine.run import StuckError
 from lessonkit.engine.trace import FILL
 
@@ -11,7 +13,13 @@ from .prefetch import Prefetch
 from .stream import Stream, attempt, joined, operator
 
 
-@operator("batch")
+def count_batches(node: Node, many: Cardinality) -> Cardinality:
+    """Count the batches, with the last one if it is given too."""
+    given = node.arguments
+    return batches(many, given["batch_size"], given["drop_remainder"])
+
+
+@operator("batch", count=count_batches)
 class SequentialBatch(Stream):
     """Reads all its elements before it gives them. An error loses those that it had."""
 
@@ -25,7 +33,7 @@ class SequentialBatch(Stream):
         if not parts or (self.drop_remainder and len(parts) < self.batch_size):
             return END
         element = joined(self.run, parts)
-        self.run.stack(element, lambda: self.run.name("Batch", self.scope.position, FILL))
+        self.run.stack(element, lambda: self.name("Batch", FILL))
         return element
 
 
@@ -50,7 +58,15 @@ class ParallelBatch(Prefetch):
         self.opened.append(self.input)
 
 
-@operator("unbatch")
+def count_parts(node: Node, many: Cardinality) -> Cardinality:
+    """Count the parts of batches, which is known if all have the same size."""
+    if many is None or many in (0, math.inf):
+        return many
+    given = node.inputs[0].arguments
+    return many * given["batch_size"] if given.get("drop_remainder") else None
+
+
+@operator("unbatch", count=count_parts)
 class Unbatch(Stream):
     """Gives the parts of a batch in a burst, then waits for the next batch."""
 
@@ -86,7 +102,15 @@ class Unbatch(Stream):
         return parts
 
 
-@operator("zip")
+def count_tuples(node: Node, *many: Cardinality) -> Cardinality:
+    """Count the tuples: as many as the shortest input gives."""
+    if 0 in many:
+        return 0
+    known = [one for one in many if one is not None]
+    return min(known) if len(known) == len(many) else None
+
+
+@operator("zip", count=count_tuples)
 class Zip(Stream):
     """Gives tuples until one input ends. After an error it still asks each: they stay in step."""
 

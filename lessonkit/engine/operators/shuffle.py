@@ -7,10 +7,10 @@ from itertools import count, repeat
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.trace import CHOICE
 
-from .stream import Stream, operator
+from .stream import Stream, as_its_input, operator
 
 
-@operator("shuffle")
+@operator("shuffle", count=as_its_input, keeps_values=True)
 class Shuffle(Stream):
     """Fills its buffer before it gives the first element, and then reads one for each it gives."""
 
@@ -18,13 +18,14 @@ class Shuffle(Stream):
         seeds = self.run.states.of(self.node, self.new_seeds)
         self.random = random.Random(next(seeds))
         self.held: list[Element] = []
-        name = self.run.name(f"shuffle({self.buffer_size})", self.scope.position, CHOICE)
+        name = self.name(f"shuffle({self.buffer_size})", CHOICE)
         self.open_buffer(name, self.buffer_size)
 
     def new_seeds(self) -> Iterator[str]:
         """Give the seeds of all passes, for all iterations over the same description."""
+        seed = self.run.states.seed(self.seed)
         passes = count() if self.reshuffle_each_iteration else repeat(0)
-        return map("{}:{}".format, repeat(self.run.states.seed(self.seed)), passes)
+        return (f"{seed}:{number}" for number in passes)
 
     async def next(self) -> Element:
         while self.opened and len(self.held) < self.buffer_size:

@@ -9,7 +9,8 @@ from lessonkit.engine import check
 from lessonkit.engine.element import END, Element, Failure, stack
 from lessonkit.engine.machine import WorkerInfo
 from lessonkit.engine.node import Node, NodeStates, one_call, rebuilt
-from lessonkit.engine.operators.stream import Listed, joined, operator
+from lessonkit.engine.operators.source import Listed
+from lessonkit.engine.operators.stream import joined, operator
 from lessonkit.engine.run import Gate, Process, price
 from lessonkit.engine.trace import CALL
 
@@ -25,7 +26,7 @@ class Asked(Listed):
         asked = self.maker.asked
         if not self.one_call:
             return self.sample(asked)
-        parts = [*map(self.sample, asked)]
+        parts = [self.sample(index) for index in asked]
         element = joined(self.run, parts)
         element.value = stack(element.value)
         return element
