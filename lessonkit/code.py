@@ -18,6 +18,12 @@ from lessonkit.engine.node import METHODS, SCALARS, Node, loaders_in, walk
 from lessonkit.engine.storage import Read
 
 AROUND = ("zip", "DataLoader")  # whose inputs are arguments
+# Operators that tf.data makes of two others, by rules of its own
+FUSED = {
+    "map_and_batch": ("map", "batch"),
+    "map_and_filter": ("map", "filter"),
+    "shuffle_and_repeat": ("shuffle", "repeat"),
+}
 IMPORTED = {"AUTOTUNE", "ArtificialDataset", "DataLoader", "Dataset", "Handling", "Storage",
             "per_sample", "straggler"}  # fmt: skip
 # Arguments that say what a step costs here; real libraries have none of them.
@@ -47,7 +53,12 @@ class Expression:
         chain = [node]
         while chain[-1].inputs and chain[-1].method not in AROUND:
             chain.append(chain[-1].inputs[0])
-        return [call for part in reversed(chain) if (call := self.call(part))]
+        steps = [step for part in reversed(chain) for step in self.steps(part)]
+        return [call for step in steps if (call := self.call(step))]
+
+    def steps(self, node: Node) -> tuple[Node, ...]:
+        """Return the operators that are written for *node*."""
+        return (node,)
 
     def call(self, node: Node) -> str:
         """Write the call that *node* adds to its input."""
@@ -84,6 +95,9 @@ class Expression:
         if type(value) is tuple:
             parts = [self.argument("", part) for part in value]
             return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+        if type(value) is dict:
+            parts = [f"{key!r}: {self.argument('', part)}" for key, part in value.items()]
+            return f"{{{', '.join(parts)}}}"
         if isinstance(value, Read):
             return f"{value.storage!r}.read({self.argument('nbytes', value.nbytes)})"
         if isinstance(value, (per_sample, straggler, Handling)):
@@ -176,6 +190,9 @@ class TensorFlow(Program):
                 return ""  # it says only how large an element is
         return super().call(node)
 
+    def steps(self, node: Node) -> tuple[Node, ...]:
+        return unfused(node) if node.method in FUSED else (node,)
+
     def generator(self, node: Node, function: str) -> str:
         """Write a dataset of what *function* yields; its signature only a user can know."""
         signature = self.name("signature", node)
@@ -223,6 +240,18 @@ class PyTorch(Program):
 
 
 PROGRAMS = {"lessonkit": Program, "tf.data": TensorFlow, "torch": PyTorch}
+
+
+def unfused(node: Node) -> tuple[Node, Node]:
+    """Return the two operators of which a fused one was made, with the arguments of each."""
+    first, second = FUSED[node.method]
+    parameters = inspect.signature(METHODS[first]).parameters
+    given = node.arguments
+    before = Node(
+        first, node.inputs, {name: given[name] for name in given if name in parameters}
+    )
+    rest = {name: given[name] for name in given if name not in parameters}
+    return before, Node(second, (before,), rest)
 
 
 def is_usual(value: Any, default: Any) -> bool:

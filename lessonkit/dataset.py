@@ -8,13 +8,20 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NoReturn, TypeVar
 
 from lessonkit.engine.check import AUTOTUNE, AtLeast, OneOf, checked
 from lessonkit.engine.element import Bytes, signature
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Cost, Function
-from lessonkit.engine.node import METHODS, Description, Node, gives_single_values
+from lessonkit.engine.node import (
+    METHODS,
+    Description,
+    Node,
+    gives_single_values,
+    outline_of,
+)
+from lessonkit.engine.tensors import slices, tensors
 
 from .code import PROGRAMS, expression
 from .engine import check
@@ -113,6 +120,22 @@ class Dataset(Description):
     ) -> "Dataset":
         """Give each of *values*, as it is; *nbytes* is its size, if it does not know its own."""
         return Dataset(Node("from_list", (), {"values": [*values], "nbytes": nbytes}))
+
+    @staticmethod
+    @checked
+    def from_tensor_slices(
+        tensors: Annotated[Any, tensors], *, nbytes: Size = None
+    ) -> "Dataset":
+        """Give the slices of *tensors* along their first axis.
+
+        They are an array, or lists of one shape, or a tuple or dict of such, all of one length.
+        *nbytes* is the size of a slice, if it does not know its own.
+
+        >>> list(Dataset.from_tensor_slices({"image": [[0, 1], [2, 3]], "label": ["cat", "dog"]}))
+        [{'image': [0, 1], 'label': 'cat'}, {'image': [2, 3], 'label': 'dog'}]
+        """
+        arguments = {"tensors": tensors, "values": [*slices(tensors)], "nbytes": nbytes}
+        return Dataset(Node("from_tensor_slices", (), arguments))
 
     @staticmethod
     @checked
@@ -226,6 +249,37 @@ class Dataset(Description):
         return self._then("filter", predicate=predicate)
 
     @checked
+    def map_and_filter(
+        self,
+        map_func: Annotated[Function | None, check.function],
+        predicate: Called,
+        *,
+        cost: Seconds = 0,
+        kind: Annotated[str, OneOf(check.KINDS)] = "wait",
+        stage: Annotated[str, check.name_of_stage] = "Map",
+        nbytes: Size = None,
+        random: Flag = False,
+    ) -> "Dataset":
+        """Map, and keep the results for which *predicate* is true: one call does both.
+
+        The arguments are those of `map` and `filter`. tf.data has no such method: its rule
+        `map_and_filter_fusion`, which is one of `rewrite` too, makes this of the two.
+
+        >>> list(Dataset.range(6).map_and_filter(lambda x: 3 * x, lambda x: x % 2))
+        [3, 9, 15]
+        """
+        return self._then(
+            "map_and_filter",
+            map_func=map_func,
+            predicate=predicate,
+            cost=cost,
+            kind=kind,
+            stage=stage,
+            nbytes=nbytes,
+            random=random,
+        )
+
+    @checked
     def flat_map(self, map_func: Called) -> "Dataset":
         """Give the elements of one dataset after another; *map_func* makes one of each element.
 
@@ -307,6 +361,34 @@ class Dataset(Description):
             reshuffle_each_iteration=reshuffle_each_iteration is not False,
         )
 
+    @checked
+    def shuffle_and_repeat(
+        self,
+        buffer_size: Annotated[int, AtLeast(1)],
+        count: Annotated[int | None, check.integer] = None,
+        seed: Annotated[int | None, check.integer] = None,
+        *,
+        reshuffle_each_iteration: FlagOrNone = True,
+    ) -> "Dataset":
+        """Shuffle and make *count* passes, filling the buffer across the end of a pass.
+
+        The elements and their order are those of `shuffle(...).repeat(count)`, and no pass begins
+        with the wait for a full buffer. In tf.data it is `tf.data.experimental.shuffle_and_repeat`.
+        There are passes without end if *count* is None or -1; ValueError for 0, as in tf.data.
+
+        >>> sorted(Dataset.range(3).shuffle_and_repeat(2, count=2))
+        [0, 0, 1, 1, 2, 2]
+        """
+        if count is not None and count < 1 and count != -1:
+            raise ValueError(f"count={count}: must be 1 or more, or None or -1 for no end")
+        return self._then(
+            "shuffle_and_repeat",
+            buffer_size=buffer_size,
+            count=None if count == -1 else count,
+            seed=seed,
+            reshuffle_each_iteration=reshuffle_each_iteration is not False,
+        )
+
     # ---- batches ----
 
     @checked
@@ -333,6 +415,54 @@ class Dataset(Description):
             drop_remainder=drop_remainder,
             num_parallel_calls=num_parallel_calls,
             deterministic=deterministic is not False,
+        )
+
+    @checked
+    def map_and_batch(
+        self,
+        map_func: Annotated[Function | None, check.function],
+        batch_size: Annotated[int, AtLeast(1)],
+        num_parallel_batches: Annotated[int | None, AtLeast(1)] = None,
+        drop_remainder: Flag = False,
+        num_parallel_calls: Calls = None,
+        *,
+        cost: Seconds = 0,
+        kind: Annotated[str, OneOf(check.KINDS)] = "wait",
+        stage: Annotated[str, check.name_of_stage] = "Map",
+        nbytes: Size = None,
+        random: Flag = False,
+    ) -> "Dataset":
+        """Map, and make batches of the results: calls go on with the next batch ahead of need.
+
+        *num_parallel_calls* calls are under way at the same time, always in the order of the
+        elements; without a number as many as *num_parallel_batches* batches need, or one batch.
+        An error loses its whole batch. The other arguments are those of `map` and `batch`. In
+        tf.data it is `tf.data.experimental.map_and_batch`; `rewrite` makes it of the two, as
+        tf.data does by itself.
+
+        Raises ValueError if both numbers are given.
+
+        >>> list(Dataset.range(5).map_and_batch(lambda number: number * number, 2))
+        [[0, 1], [4, 9], [16]]
+        """
+        if num_parallel_batches is not None and num_parallel_calls is not None:
+            raise ValueError(
+                f"num_parallel_batches={num_parallel_batches}: "
+                "must not be given together with num_parallel_calls"
+            )
+        if num_parallel_calls is None:
+            num_parallel_calls = batch_size * (num_parallel_batches or 1)
+        return self._then(
+            "map_and_batch",
+            map_func=map_func,
+            batch_size=batch_size,
+            drop_remainder=drop_remainder,
+            cost=cost,
+            kind=kind,
+            num_parallel_calls=num_parallel_calls,
+            stage=stage,
+            nbytes=nbytes,
+            random=random,
         )
 
     def unbatch(self) -> "Dataset":
@@ -362,6 +492,15 @@ class Dataset(Description):
         return self._then("take", count=count)
 
     @checked
+    def take_while(self, predicate: Called) -> "Dataset":
+        """Give the elements before the first one for which *predicate* is false.
+
+        >>> list(Dataset.range(9).take_while(lambda number: number < 3))
+        [0, 1, 2]
+        """
+        return self._then("take_while", predicate=predicate)
+
+    @checked
     def skip(self, count: Annotated[int, check.integer]) -> "Dataset":
         """Give all but the first *count* elements; none if it is negative."""
         return self._then("skip", count=count)
@@ -381,6 +520,34 @@ class Dataset(Description):
             most = f"must be 0 to {num_shards - 1}, as num_shards is {num_shards}"
             raise ValueError(f"index={index}: {most}")
         return self._then("shard", num_shards=num_shards, index=index)
+
+    # ---- with numbers, and with other datasets ----
+
+    @checked
+    def enumerate(self, start: Annotated[int, check.integer] = 0) -> "Dataset":
+        """Give tuples of a number, from *start* on, and an element.
+
+        >>> list(Dataset.from_list(["a", "b"]).enumerate(start=1))
+        [(1, 'a'), (2, 'b')]
+        """
+        return self._then("enumerate", start=start)
+
+    def concatenate(self, dataset: "Dataset") -> "Dataset":
+        """Give all elements of this dataset, and then all of *dataset*.
+
+        Raises TypeError if the elements are known to have another type or other parts than
+        those before them.
+
+        >>> list(Dataset.range(2).concatenate(Dataset.range(7, 9)))
+        [0, 1, 7, 8]
+        """
+        check.instance("dataset", dataset, Dataset)
+        before, after = outline_of(self.node), outline_of(dataset.node)
+        if None not in (before, after) and before != after:
+            raise TypeError(
+                f"dataset={dataset!r}: must have elements like those of {self!r}"
+            )
+        return Dataset(Node("concatenate", (self.node, dataset.node), {}))
 
 
 class ArtificialDataset(Dataset):
@@ -408,15 +575,19 @@ class ArtificialDataset(Dataset):
         super().__init__(Node("ArtificialDataset", (), arguments))
 
 
+StepType = TypeVar("StepType")
+
+
 @dataclass(frozen=True)
-class Result:
+class Result(Generic[StepType]):
     """What `rewrite`, `autotune` and `measure` return: a pipeline and the *steps* that led to it.
 
+    Each of them has steps of its own, with what happened by name; `str` of one says it in words.
     *reason* says why there are no more steps.
     """
 
     dataset: Dataset
-    steps: list[Any]
+    steps: list[StepType]
     reason: str
 
     def __str__(self) -> str:

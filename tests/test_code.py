@@ -63,7 +63,7 @@ def test_with_what_is_missing_the_program_builds_the_same_pipeline(
         dataset = drawn(seed)
         again = built(dataset)
         # What is used twice is written twice, and has a cache of its own each time.
-        if "zip" not in repr(dataset):
+        if "zip" not in repr(dataset) and "concatenate" not in repr(dataset):
             ours, theirs = benchmark(dataset, train=0), benchmark(again, train=0)
             assert ours.duration == theirs.duration, dataset.code()
             assert [epoch.elements for epoch in ours.epochs] == [

@@ -123,7 +123,7 @@ def the_program_builds_it(run: Run) -> None:
     names = dict(program.missing)
     exec(text, names)
     # What is used twice has a cache of its own each
-    if "zip" not in text:
+    if "zip" not in text and "concatenate" not in text:
         ours, theirs = (benchmark(one, 1, 0) for one in (run.dataset, names["dataset"]))
         assert (ours.duration, elements(ours)) == (theirs.duration, elements(theirs))
     compile(run.dataset.code("torch"), "a program", "exec")

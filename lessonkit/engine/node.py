@@ -18,6 +18,8 @@ METHODS: dict[str, Callable[..., Any]] = {}
 COUNTS: dict[str, Callable[..., Cardinality]] = {}
 # Those whose elements have the values that they had in the input
 KEEP_VALUES: set[str] = set()
+# Sources whose elements are there already, any of which can be asked for by its number
+LISTED = ("range", "from_list", "from_tensor_slices")
 SCALARS = (bool, int, float, complex, str, bytes)
 
 
@@ -145,15 +147,31 @@ def batches(samples: Cardinality, size: int | None, drop_last: bool) -> Cardinal
 
 
 def base_of(node: Node) -> Node | None:
-    """Find the step above *node* that gives any sample by number; only sequential maps follow.
+    """Find the step above *node* that gives any sample by number.
 
-    That is a range or a list, a rank's shard of one, or a cache; None if there is none.
+    That is a range or a list, a rank's shard of one, a cache, or several of these one after the
+    other, but no caches; None if there is none. What follows it makes one sample of one.
     """
-    while node.method == "map" and node.arguments["num_parallel_calls"] is None:
+    base = before_samples(node)
+    if base.method == "cache":
+        return base
+    todo = [base]
+    while todo:
+        part = before_samples(todo.pop())
+        if part.method == "concatenate":
+            todo += part.inputs
+        elif (part.inputs[0] if part.method == "shard" else part).method not in LISTED:
+            return None
+    return base
+
+
+def before_samples(node: Node) -> Node:
+    """Return what comes before the steps that make one sample of one: sequential maps, numbers."""
+    while node.method in ("map", "enumerate") and not node.arguments.get(
+        "num_parallel_calls"
+    ):
         node = node.inputs[0]
-    source = node.inputs[0] if node.method == "shard" else node
-    known = source.method in ("range", "from_list") or node.method == "cache"
-    return node if known else None
+    return node
 
 
 def is_repeatable(node: Node) -> bool:
@@ -164,17 +182,51 @@ def is_repeatable(node: Node) -> bool:
 
 
 def one_call(node: Node) -> bool:
-    """Whether the maps under a loader's *node* are called once per batch: it must have an order."""
+    """Whether the maps under a loader's *node* are called once per batch.
+
+    It must have an order, and come from one source: as in PyTorch, concatenated datasets give
+    one sample at a time.
+    """
     options = node.arguments
-    return (
-        options["batch_size"] is not None
-        and options["getitems"]
-        and base_of(node.inputs[0]) is not None
-    )
+    base = base_of(node.inputs[0])
+    if options["batch_size"] is None or not options["getitems"]:
+        return False
+    return base is not None and base.method != "concatenate"
 
 
 def gives_single_values(node: Node) -> bool:
-    """Whether it is known that *node* gives single values: those of a range or of a file."""
-    while node.method in KEEP_VALUES:
-        node = node.inputs[0]
-    return node.method in ("range", "ArtificialDataset")
+    """Whether it is known that *node* gives single values, and neither batches nor tuples."""
+    return isinstance(outline_of(node), type)
+
+
+def outline_of(node: Node) -> Any:
+    """Return what all elements of *node* have in common, if the description tells it; else None.
+
+    That is the type of single values, the number of parts of tuples, or the keys of dicts.
+    """
+    found: set[Any] = set()
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        if part.method in KEEP_VALUES:
+            todo += part.inputs
+        elif part.method in ("range", "ArtificialDataset"):
+            found.add(int)
+        elif part.method == "zip":
+            found.add(len(part.inputs))
+        elif part.method == "enumerate":
+            found.add(2)
+        elif part.method in LISTED:
+            found |= {outline(value) for value in part.arguments["values"]}
+        else:
+            return None
+    return found.pop() if len(found) == 1 else None
+
+
+def outline(value: Any) -> Any:
+    """Return the outline of one *value*, None if it has none."""
+    if isinstance(value, dict):
+        return frozenset(value)
+    if isinstance(value, tuple):
+        return len(value)
+    return type(value) if type(value) in SCALARS else None

@@ -142,8 +142,9 @@ def of_buffers(node: Node) -> Iterator[Change]:
 def of_calls(node: Node) -> Iterator[Change]:
     """Make more calls at the same time: in a map, or in an interleave, also for a flat_map."""
     given = node.arguments
-    if node.method == "map":
-        yield from more(node, "num_parallel_calls", CALLS, "num_parallel_calls={} in map")
+    if node.method in ("map", "map_and_batch"):
+        words = f"num_parallel_calls={{}} in {node.method}"
+        yield from more(node, "num_parallel_calls", CALLS, words)
     if node.method == "flat_map":
         inputs = Dataset(node.inputs[0])
         for calls in CALLS:

@@ -27,7 +27,7 @@ def autotune(
     *,
     most_slots: int = 8,
     **options: Any,
-) -> Result:
+) -> "Result[SearchStep]":
     r"""Put a number in the place of every AUTOTUNE in *dataset*; no operator is added or moved.
 
     A map gets no more calls than *machine* has cores, a prefetch no more than *most_slots*, and

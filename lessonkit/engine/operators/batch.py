@@ -1,16 +1,16 @@
-"""`batch`, `unbatch` and `zip`: many elements made one, and one made many."""
+"""`batch` and `unbatch`: many elements made one, and one made many."""
 
 import math
 from collections.abc import Iterator
 
 from lessonkit.engine.check import AUTOTUNE
-from lessonkit.engine.element import END, BatchNumber, Element, settle, split
+from lessonkit.engine.element import END, BatchNumber, Element, split
 from lessonkit.engine.node import Cardinality, Node, batches
 from lessonkit.engine.run import StuckError
 from lessonkit.engine.trace import FILL
 
 from .prefetch import Prefetch
-from .stream import Stream, attempt, joined, operator
+from .stream import Stream, joined, operator
 
 
 def count_batches(node: Node, many: Cardinality) -> Cardinality:
@@ -100,27 +100,3 @@ class Unbatch(Stream):
             part.samples = max(1, batch.samples // count)
             part.nbytes = batch.nbytes // count
         return parts
-
-
-def count_tuples(node: Node, *many: Cardinality) -> Cardinality:
-    """Count the tuples: as many as the shortest input gives."""
-    if 0 in many:
-        return 0
-    known = [one for one in many if one is not None]
-    return min(known) if len(known) == len(many) else None
-
-
-@operator("zip", count=count_tuples)
-class Zip(Stream):
-    """Gives tuples until one input ends. After an error it still asks each: they stay in step."""
-
-    async def next(self) -> Element:
-        parts = [await attempt(stream) for stream in self.opened]
-        parts = [settle(part) for part in parts]  # an error is told before an end
-        if END in parts:
-            return END
-        element = joined(self.run, parts)
-        element.value = tuple(element.value)
-        element.samples = max(part.samples for part in parts)
-        element.number = tuple(element.number)  # its parts are no samples
-        return element

@@ -1,6 +1,7 @@
-"""`filter`, `take`, `skip`, `shard` and `repeat`: which elements, and how often."""
+"""`filter`, `take_while`, `take`, `skip`, `shard` and `repeat`: which elements, and how often."""
 
 import math
+from typing import Any
 
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import Cardinality, Node, cardinality
@@ -21,19 +22,43 @@ class Filter(Stream):
     """Gives the elements of which the predicate says yes."""
 
     def prepare(self) -> None:
-        self.stage = self.name("Filter", CALL)
+        self.stage = self.name(self.node.arguments.get("stage", "Filter"), CALL)
         self.may_end = cardinality(self.node.inputs[0]) not in (None, math.inf)
 
     async def next(self) -> Element:
         refused = 0
         while refused < StuckError.after or self.may_end:
             element = await self.input.next()
-            if element is END or await self.run.apply(self.predicate, element, self.stage):
+            if element is END or await self.keeps(element):
                 return element
             refused += 1
         raise StuckError(
-            f"filter: refused {refused} elements in a row, of a source without a known end"
+            f"{self.node.method}: refused {refused} elements in a row, "
+            "of a source without a known end"
         )
+
+    async def keeps(self, element: Element) -> Any:
+        """Ask the predicate about *element*."""
+        return await self.run.apply(self.predicate, element, self.stage)
+
+
+@operator("take_while", keeps_values=True)
+class TakeWhile(Stream):
+    """Gives the elements before the first of which the predicate says no; an error is none."""
+
+    ended = False
+
+    def prepare(self) -> None:
+        self.stage = self.name("Take while", CALL)
+
+    async def next(self) -> Element:
+        if self.ended:
+            return END
+        element = await self.input.next()
+        if element is END or await self.run.apply(self.predicate, element, self.stage):
+            return element
+        self.ended = True
+        return END
 
 
 def count_taken(node: Node, many: Cardinality) -> Cardinality:

@@ -1,4 +1,4 @@
-"""`range`, `from_list`, `from_generator` and `ArtificialDataset`: where elements come from."""
+"""Where elements come from: lists and ranges, generators, and files that are slow on purpose."""
 
 import contextlib
 from collections.abc import Iterator
@@ -63,6 +63,7 @@ def count_listed(node: Node) -> int:
 
 
 @operator("from_list", count=count_listed)
+@operator("from_tensor_slices", count=count_listed)
 @operator("range", count=count_listed)
 class Listed(Source):
     """Gives values that are there already; only the steps take time."""
