@@ -26,9 +26,10 @@ FUSED = {
 }
 IMPORTED = {"AUTOTUNE", "ArtificialDataset", "DataLoader", "Dataset", "Handling", "Storage",
             "per_sample", "straggler"}  # fmt: skip
-# Arguments that say what a step costs here; real libraries have none of them.
-OF_THE_MODEL = ("cost", "kind", "stage", "nbytes", "batches", "random", "getitems", "start",
-                "collate", "transfer", "handling")  # fmt: skip
+# Arguments that say what a step costs here: real libraries have none of them. tf.data has a
+# *start*, but that of `enumerate`
+OF_PIPELINES = ("cost", "kind", "stage", "nbytes", "batches", "random")
+OF_LOADERS = ("getitems", "start", "collate", "transfer", "handling")
 
 
 # What a method takes for None, where that is the default: it is not written either
@@ -163,7 +164,7 @@ class TensorFlow(Program):
 
     begin = "tf.data.Dataset."
     autotune = "tf.data.AUTOTUNE"
-    left_out = OF_THE_MODEL
+    left_out = OF_PIPELINES
 
     def text(self, node: Node) -> str:
         if loaders_in(node):
@@ -210,7 +211,7 @@ class TensorFlow(Program):
 class PyTorch(Program):
     """Writes each loader over a dataset that is to be defined, and says what comes after it."""
 
-    left_out = (*OF_THE_MODEL, "generator")  # a seed, which has another form there
+    left_out = (*OF_LOADERS, "generator")  # a seed, which has another form there
 
     def text(self, node: Node) -> str:
         loaders = loaders_in(node)
