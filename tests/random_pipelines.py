@@ -211,7 +211,7 @@ def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> D
     if draw.random() < 0.2:
         names = [field.name for field in fields(Handling)]
         given["handling"] = Handling(**{name: draw.choice(costs) for name in names})
-    if count and base_of(samples.node) is not None:
+    if isinstance(count, int) and count and base_of(samples.node) is not None:
         order = draw.sample(range(count), draw.randint(1, count))
         ways: list[dict[str, Any]] = [
             {},

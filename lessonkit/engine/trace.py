@@ -12,6 +12,7 @@ from lessonkit.words import counted, milliseconds
 
 from . import check
 from .machine import Machine
+from .options import RunOptions
 from .resume import State, state_of
 
 # The roles of stages:
@@ -260,7 +261,7 @@ class Trace:
     cancelled: bool
     dataset: Any  # the pipeline that ran
     machine: Machine
-    options: dict[str, Any]  # how it was run: the keywords of `benchmark`
+    options: RunOptions  # how it was run
     ranks: Any = None  # what all ranks did, if this is the trace of one of several
 
     @property

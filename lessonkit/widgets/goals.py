@@ -236,7 +236,7 @@ def job_of(trace: Trace) -> GivenJob:
     The work finds what no element shows: most lessons have maps that only cost time, so a
     pipeline without one of them gives the same elements.
     """
-    options = trace.options | {"machine": trace.machine}
+    options = vars(trace.options) | {"machine": trace.machine}
     once = PipelineRun(trace.dataset, options | {"num_epochs": 1, "keep": True}).simulate()
     address = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
     texts = (address.sub("", repr(element)) for element in once.epochs[0].elements)
