@@ -197,7 +197,7 @@ def map_fusion(first: Node, second: Node) -> Node | None:
         return None
     return second.replace(
         *first.inputs,
-        map_func=in_turn(one["map_func"], other["map_func"]),
+        map_func=composed(one["map_func"], other["map_func"]),
         cost=round(sum(costs), 9),  # in whole nanoseconds, as the clocks count
         kind=one["kind"] if costs[0] else other["kind"],
         stage=" and ".join(dict.fromkeys((one["stage"], other["stage"]))),
@@ -280,7 +280,7 @@ def map_and_batch_fusion(mapped: Node, batch: Node) -> Node | None:
 # ---- functions of two ----
 
 
-class InTurn:
+class Composed:
     """Two functions, called one after the other: the second gets what the first returns."""
 
     def __init__(self, first: Function, second: Function) -> None:
@@ -292,16 +292,16 @@ class InTurn:
         return self.second(*call_parts(self.first(*parts)))
 
 
-class Both(InTurn):
+class Both(Composed):
     """Two predicates, of which both must say yes; the second is asked only if the first does."""
 
     def __call__(self, *parts: Any) -> Any:
         return self.first(*parts) and self.second(*parts)
 
 
-def in_turn(first: Function | None, second: Function | None) -> Function | None:
+def composed(first: Function | None, second: Function | None) -> Function | None:
     """Return a function that calls both; if there is only one, return that."""
-    return InTurn(first, second) if first and second else first or second
+    return Composed(first, second) if first and second else first or second
 
 
 def name_of(first: Function, second: Function) -> str:

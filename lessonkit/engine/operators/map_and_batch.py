@@ -18,17 +18,17 @@ MOST_BATCHES = 16  # that may be begun at a time, as in tf.data
 
 @dataclass(eq=False)
 class Begun:
-    """A batch that has been begun: the places of its elements, each filled when its call ends."""
+    """A batch that has been begun: a slot for each of its elements, filled when its call ends."""
 
-    places: list[Element | None] = field(default_factory=list)
+    slots: list[Element | None] = field(default_factory=list)
 
     def elements(self) -> list[Element]:
-        """Return what is in the places of the calls that have ended."""
-        return [one for one in self.places if one is not None]
+        """Return what is in the slots whose calls have ended."""
+        return [one for one in self.slots if one is not None]
 
     def failure(self) -> Failure | None:
-        """Return the first error in the place of an element, if there is one."""
-        return next((one for one in self.places if type(one) is Failure), None)
+        """Return the first error in the slot of an element, if there is one."""
+        return next((one for one in self.slots if type(one) is Failure), None)
 
 
 @operator("map_and_batch", count=count_batches)
@@ -94,21 +94,21 @@ class MapAndBatch(SequentialMap):
         """Whether the next batch is made, or there is none."""
         if not self.begun:
             return self.ended
-        places = self.begun[0].places
-        is_whole = self.ended or len(places) == self.batch_size
-        return is_whole and None not in places
+        slots = self.begun[0].slots
+        is_whole = self.ended or len(slots) == self.batch_size
+        return is_whole and None not in slots
 
-    def has_place(self) -> bool:
-        """Whether an element has a place, in the batch that was begun last or in another one."""
-        is_open = bool(self.begun) and len(self.begun[-1].places) < self.batch_size
+    def has_slot(self) -> bool:
+        """Whether an element has a slot, in the batch that was begun last or in another one."""
+        is_open = bool(self.begun) and len(self.begun[-1].slots) < self.batch_size
         return is_open or len(self.begun) < self.most_begun
 
     def can_begin(self) -> bool:
-        return not self.reading and not self.ended and self.has_place()
+        return not self.reading and not self.ended and self.has_slot()
 
     def begin_more(self) -> None:
         """Allow one more batch if somebody waits, and this call would wait too."""
-        if self.is_awaited and not self.has_place() and self.most_begun < MOST_BATCHES:
+        if self.is_awaited and not self.has_slot() and self.most_begun < MOST_BATCHES:
             self.most_begun += 1
 
     async def work(self) -> None:
@@ -123,11 +123,11 @@ class MapAndBatch(SequentialMap):
                 self.ended = True
                 self.news.changed()
                 return
-            if not self.begun or len(self.begun[-1].places) == self.batch_size:
+            if not self.begun or len(self.begun[-1].slots) == self.batch_size:
                 self.begun.append(Begun())
             batch = self.begun[-1]
-            place = len(batch.places)
-            batch.places.append(None)
+            slot = len(batch.slots)
+            batch.slots.append(None)
             if self.room.waiting:
                 self.begin_more()
                 self.room.changed()
@@ -141,7 +141,7 @@ class MapAndBatch(SequentialMap):
                         await self.run.spend(self.price, self.stage, element, self.kind)
                 except Exception as error:
                     element = Failure(error)
-            batch.places[place] = element
+            batch.slots[slot] = element
             self.enter(element)
             self.news.changed()
 
