@@ -64,6 +64,15 @@ def test_repr_is_the_code_that_builds_it() -> None:
             5, open=per_sample(0.1), read=straggler(0.1, every=3, slow=1.0)
         ).cache(),
         NUMBERS.batch(2).unbatch().map(cost=0.5, kind="native", stage="Decode", nbytes=10),
+        NUMBERS.enumerate(2).concatenate(Dataset.zip(NUMBERS, NUMBERS)).take_while(abs),
+        Dataset.from_tensor_slices({"a": [1, 2], "b": ([3, 4], ["x", "y"])}, nbytes=3),
+        NUMBERS.map_and_batch(abs, 2, 3, True).map_and_batch(
+            None, 2, num_parallel_calls=AUTOTUNE, cost=0.5, random=True
+        ),
+        NUMBERS.map_and_filter(None, bool, stage="Decode").map_and_filter(abs, bool),
+        NUMBERS.shuffle_and_repeat(3).shuffle_and_repeat(
+            2, 3, 1, reshuffle_each_iteration=False
+        ),
     ],
     ids=repr,
 )
@@ -150,6 +159,18 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
         ValueError,
         "index=3: must be 0 to 2, as num_shards is 3",
     ),
+    (lambda: NUMBERS.take_while(3), TypeError, "predicate=3: must be a function"),
+    (lambda: NUMBERS.enumerate(1.5), TypeError, "start=1.5: must be an integer"),
+    (lambda: NUMBERS.enumerate(None), TypeError, "start=None: must be an integer"),
+    (lambda: NUMBERS.concatenate([1]), TypeError, "dataset=[1]: must be a Dataset"),
+    (lambda: NUMBERS.map_and_batch(abs, 0), ValueError, "batch_size=0: must be 1 or more"),
+    (
+        lambda: NUMBERS.map_and_batch(abs, 2, num_parallel_calls=0),
+        ValueError,
+        "num_parallel_calls=0: must be 1 or more, or AUTOTUNE",
+    ),
+    (lambda: NUMBERS.map_and_filter(abs, None), TypeError, "predicate=None"),
+    (lambda: NUMBERS.shuffle_and_repeat(0), ValueError, "buffer_size=0: must be 1 or more"),
     (lambda: Dataset.zip(), TypeError, "datasets=None: must be datasets"),
     (
         lambda: Dataset.zip(NUMBERS, datasets=NUMBERS),
@@ -258,6 +279,22 @@ def test_builders_refuse_or_build_whatever_they_are_given(
         (NUMBERS.batch(4, drop_remainder=True).unbatch(), 8),
         (NUMBERS.batch(4).unbatch(), None),
         (NUMBERS.shard(3, 1), 3),
+        (NUMBERS.concatenate(NUMBERS.take(3)), 13),
+        (NUMBERS.concatenate(NUMBERS.repeat()), math.inf),
+        (NUMBERS.filter(square).concatenate(NUMBERS), None),
+        (NUMBERS.filter(square).concatenate(NUMBERS.repeat()), math.inf),
+        (NUMBERS.enumerate(), 10),
+        (Dataset.from_tensor_slices([[1, 2], [3, 4], [5, 6]]), 3),
+        (NUMBERS.take_while(square), None),
+        (NUMBERS.repeat().take_while(square), None),
+        (NUMBERS.map_and_batch(square, 4), 3),
+        (NUMBERS.map_and_batch(square, 4, drop_remainder=True).unbatch(), 8),
+        (NUMBERS.repeat().map_and_batch(square, 4), math.inf),
+        (NUMBERS.map_and_filter(square, bool), None),
+        (NUMBERS.repeat().map_and_filter(square, bool), math.inf),
+        (NUMBERS.shuffle_and_repeat(3, 4), 40),
+        (NUMBERS.shuffle_and_repeat(3), math.inf),
+        (NUMBERS.take(0).shuffle_and_repeat(3), 0),
         (Dataset.zip(NUMBERS, NUMBERS.take(3)), 3),
         (NUMBERS.filter(square), None),
         (NUMBERS.repeat().filter(square), math.inf),

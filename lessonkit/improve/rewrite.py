@@ -80,7 +80,10 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result[Rewr
 
 
 def applied(rule: Rule, root: Node, kept: set[Node], steps: list[RewriteStep]) -> Node:
-    """Return what *rule* makes of *root*, where no node of *kept* is changed; note it in *steps*."""
+    """Return what *rule* makes of *root*, in which it changes no node of *kept*.
+
+    What it changes is noted in *steps*.
+    """
     done: dict[Node, Node] = {}
 
     def change(before: Node, node: Node) -> Node:
@@ -105,7 +108,7 @@ def rule(*methods: str, by_default: bool) -> Callable[[Change], Change]:
 
     def register(function: Change) -> Change:
         def change(node: Node) -> Node | None:
-            row = (*node.inputs[:1], node)[-(len(methods) or 1) :]
+            row = (node,) if len(methods) < 2 else (*node.inputs[:1], node)
             fits = not methods or methods == tuple([part.method for part in row])
             return function(*row) if fits else None
 

@@ -1,6 +1,7 @@
 """`filter`, `take_while`, `take`, `skip`, `shard` and `repeat`: which elements, and how often."""
 
 import math
+from collections.abc import Awaitable
 from typing import Any
 
 from lessonkit.engine.element import END, Element
@@ -37,9 +38,9 @@ class Filter(Stream):
             "of a source without a known end"
         )
 
-    async def keeps(self, element: Element) -> Any:
+    def keeps(self, element: Element) -> Awaitable[Any]:
         """Ask the predicate about *element*."""
-        return await self.run.apply(self.predicate, element, self.stage)
+        return self.run.apply(self.predicate, element, self.stage)
 
 
 @operator("take_while", keeps_values=True)
