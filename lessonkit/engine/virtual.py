@@ -100,7 +100,7 @@ class Virtual(Run):
                 continue
             if due is None:
                 continue
-            if isinstance(due, int):
+            if type(due) is int:
                 self.slept += 1
                 heappush(sleeping, (due, self.slept, task))
             elif due is RanksWait.EARLIER:
@@ -140,8 +140,12 @@ class Virtual(Run):
             yield due
         else:  # nothing else is due before, here or in another rank
             self.time = due
-        if self.recorder is not None:
-            self.record_span(stage, kind, began, due, element)
+        if self.recorder is not None and stage is not None:
+            # As `record_span` does it: this is the way of most spans
+            task = self.current
+            task.last = self.recorder.add_span(
+                stage, kind, began, due, task.lane, element.key, task.last
+            )
 
     @types.coroutine
     def keep_step(self) -> Generator[RanksWait, None, None]:

@@ -7,7 +7,7 @@ from typing import Any
 from lessonkit.engine.element import END, Bytes, Element, as_specified
 from lessonkit.engine.node import Node
 from lessonkit.engine.run import Price, price
-from lessonkit.engine.trace import OPEN, READ, Name
+from lessonkit.engine.trace import OPEN, READ, BufferEvent, Name, OuterSample
 
 from .stream import Stream, operator
 
@@ -29,7 +29,7 @@ class Source(Stream):
         self.origin = self.scope.origin
         self.steps: list[tuple[Price, Name, str]] = []
         if recorder is not None:
-            outer = None
+            outer: OuterSample = None
             if self.origin:  # the same file in every epoch
                 instance, _, sample = recorder.identities[self.origin.key]
                 outer = instance, sample
@@ -50,7 +50,8 @@ class Source(Stream):
         """Record that a file is opened (*change* is 1) or closed (-1)."""
         self.is_open = change > 0
         if self.recorder is not None:
-            self.recorder.files.append((self.read_stage, self.run.time, change, 0, 0))
+            event = BufferEvent(self.read_stage, self.run.time, change, element=0, nbytes=0)
+            self.recorder.files.append(event)
 
     def close(self) -> None:
         if self.is_open:

@@ -152,16 +152,18 @@ class Stream(ABC):
 
     def enter(self, element: Element) -> None:
         """Record that *element* comes into the buffer."""
-        if self.recorder is not None:
-            event = self.buffer, self.run.time, 1, element.key, element.nbytes
-            self.recorder.events += event
+        if self.recorder is not None and self.buffer is not None:
+            self.recorder.add_event(
+                self.buffer, self.run.time, +1, element.key, element.nbytes
+            )
 
     def leave(self, *elements: Element) -> None:
         """Record that *elements* leave the buffer."""
-        if self.recorder is not None:
+        if self.recorder is not None and self.buffer is not None:
             for element in elements:
-                event = self.buffer, self.run.time, -1, element.key, element.nbytes
-                self.recorder.events += event
+                self.recorder.add_event(
+                    self.buffer, self.run.time, -1, element.key, element.nbytes
+                )
 
     def close(self) -> None:
         """End helpers, close files and forget all that is held."""

@@ -13,7 +13,7 @@ from lessonkit.engine.operators.combine import After
 from lessonkit.engine.operators.source import Listed
 from lessonkit.engine.operators.stream import Stream, joined, operator
 from lessonkit.engine.run import Gate, Process, price
-from lessonkit.engine.trace import CALL
+from lessonkit.engine.trace import CALL, BufferEvent
 
 # Of a batch; of one sample without batches; None for an iterable's next
 Indices = list[int] | int | None
@@ -362,10 +362,10 @@ class Worker(BatchMaker):
             if (recorder := run.recorder) is not None:
                 recorder.numbers[made.key] = request.number
                 if began > request.sent:
-                    for time, change in (request.sent, 1), (began, -1):
-                        recorder.queued.append(
-                            (self.loader.queue, time, change, made.key, 0)
-                        )
+                    queue = self.loader.queue
+                    came = BufferEvent(queue, request.sent, +1, made.key, nbytes=0)
+                    left = BufferEvent(queue, began, -1, made.key, nbytes=0)
+                    recorder.queued += [came, left]
             await run.spend(self.transfer, self.loader.transfer_stage, made)
         return made
 
