@@ -121,7 +121,7 @@ def test_a_trace_knows_its_pipeline_machine_and_options() -> None:
     trace = benchmark(dataset, 3, train=0.005, machine=Machine(2))
     assert trace.dataset is dataset
     assert trace.machine == Machine(2)
-    assert trace.options["num_epochs"] == 3
+    assert trace.options.num_epochs == 3
 
 
 # ---- what the order does to the data ----

@@ -58,7 +58,7 @@ def test_the_tuner_walks_as_autotune_does() -> None:
     for step in steps:
         why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
         walked.append(
-            [[number - 1 for number in step.setting], step.tried.seconds / 20, why]
+            [[number - 1 for number in step.setting.values()], step.tried.seconds / 20, why]
         )
     assert [
         [where, pytest.approx(seconds), why] for where, seconds, _, why in told["steps"]
