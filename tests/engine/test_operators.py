@@ -36,6 +36,8 @@ from lessonkit.engine.node import base_of, cardinality, walk
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.optimize import autotune
 from lessonkit.pictures.layout import layout
+from lessonkit.widgets import goals, show
+from lessonkit.widgets.goals import Attempt
 
 FILE = ArtificialDataset(6, open=0.010, read=0.010)
 NUMBERS = Dataset.range(6)
@@ -242,6 +244,19 @@ def test_idle_calls_begin_another_batch_while_somebody_waits() -> None:
     assert arrivals(fused) == [100, 120]
 
 
+def test_a_slow_loop_finds_as_many_batches_begun_as_the_calls_need() -> None:
+    read = NUMBERS.repeat(5).map(cost=0.005)
+    fused = read.map_and_batch(None, 2, num_parallel_calls=4, cost=0.010, nbytes=1)
+    # While the first is waited for no call is idle, because reading is the slower one
+    assert benchmark(fused, 1, train=0.1).max_held == 4
+
+
+def test_no_more_than_16_batches_are_begun() -> None:
+    many = Dataset.range(60).map_and_batch(None, 2, num_parallel_calls=60, nbytes=1)
+    trace = benchmark(many, 1, 0.010)
+    assert max(held for _, held, _ in chain(*memory(trace).values())) == 32
+
+
 def test_an_error_loses_its_batch_and_calls_no_further_function_for_it() -> None:
     called: list[int] = []
 
@@ -389,6 +404,11 @@ def test_a_program_names_the_functions_and_compiles(dataset: Dataset) -> None:
         compile(text, language, "exec")
 
 
+def test_a_widget_shows_it(dataset: Dataset) -> None:
+    said = repr(show(dataset, num_epochs=1))
+    assert f"{benchmark(dataset, 1).samples} samples in" in said
+
+
 def test_each_number_can_be_turned(dataset: Dataset) -> None:
     for knob in knobs(dataset):
         turned = with_knob(dataset, knob, 3)
@@ -451,6 +471,14 @@ def test_autotune_finds_the_calls_of_a_fused_map_and_batch() -> None:
     assert tuned.node.arguments["num_parallel_calls"] == 3
 
 
+def test_goals_count_the_calls_of_a_fused_map_and_batch() -> None:
+    attempt = Attempt(benchmark(PIPELINES["map_and_batch"]))
+    assert [goals.calls(at_most=most).judge(attempt).met for most in (1, 2)] == [
+        False,
+        True,
+    ]
+
+
 def test_advice_gives_a_fused_map_more_calls() -> None:
     fused = NUMBERS.repeat(4).map_and_batch(None, 2, num_parallel_calls=1, cost=0.030)
     best = advise(fused, num_epochs=1)[0]
@@ -489,7 +517,7 @@ LETTERS = Dataset.from_list([*"abcdef"])
 def test_a_loader_asks_for_numbered_samples_by_number() -> None:
     numbered = LETTERS.enumerate(10)
     assert base_of(numbered.node) is LETTERS.node
-    batches = list(DataLoader(numbered, 2, sampler=[5, 0, -2]))
+    batches = list(DataLoader(numbered, 2, sampler=[np.int64(5), 0, -2]))
     assert batches == [([15, 10], ["f", "a"]), ([14], ["e"])]
     at_once = list(DataLoader(numbered, 3, getitems=True, shuffle=True, generator=1))
     assert at_once == list(DataLoader(numbered, 3, shuffle=True, generator=1))

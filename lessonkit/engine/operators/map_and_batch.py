@@ -8,6 +8,7 @@ from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, FILL
+from lessonkit.words import counted
 
 from .batch import SequentialBatch, count_batches
 from .map import SequentialMap
@@ -64,7 +65,7 @@ class MapAndBatch(SequentialMap):
         self.most = self.run.machine.cores if calls == AUTOTUNE else calls
         self.most_begun = min(MOST_BATCHES, math.ceil(self.most / self.batch_size))
         self.begun: deque[Begun] = deque()  # the first is the next to be given
-        name = self.name(f"{self.stage} and batch: {self.most} calls", AHEAD)
+        name = self.name(f"{self.stage} and batch: {counted(self.most, 'calls')}", AHEAD)
         self.open_buffer(name, MOST_BATCHES * self.batch_size)
         self.room = Gate(self.run, name)  # for a call to begin
         self.news = Gate(self.run, name)  # of a call that has ended

@@ -70,13 +70,12 @@ class ShuffleAndRepeat(Shuffle):
     asked = False  # the pass that is read, for its first element
 
     def prepare(self) -> None:
+        self.open_input()
         super().prepare()
-        self.left = (
-            math.inf if self.count is None else self.count
-        )  # with the one that is read
+        # Passes that are still to be read, with the one that is being read
+        self.left = math.inf if self.count is None else self.count
         # What is held of each pass: the first is the one that is given, the last is being read
         self.passes = deque([self.held])
-        self.open_input()
 
     async def next(self) -> Element:
         while self.opened and sum(map(len, self.passes)) < self.buffer_size:

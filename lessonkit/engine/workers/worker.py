@@ -49,14 +49,16 @@ class Numbered(Stream):
 
     async def next(self) -> Element:
         element = await self.input.next()
-        element.value = (self.number(self.maker.asked), element.value)
+        asked = self.maker.asked
+        number = (
+            Batch(map(self.number, asked)) if self.maker.one_call else self.number(asked)
+        )
+        element.value = (number, element.value)
         return element
 
-    def number(self, asked: Any) -> Any:
-        """Return the number of a sample, or the batch of the numbers of several."""
-        if isinstance(asked, int):
-            return self.start + self.maker.from_the_start(asked)
-        return Batch(map(self.number, asked))
+    def number(self, index: int) -> int:
+        start: int = self.start
+        return start + int(self.maker.from_the_start(index))
 
 
 @operator("asked_of_both")
