@@ -6,21 +6,10 @@ from typing import Any
 import pytest
 
 from evidence import tfdata_cases as tfdata
-from lessonkit import Machine, Trace, benchmark
+from evidence.errors import TFDATA_TIMES, of_tfdata, tfdata_run
 
-FILES = ("timing_cases.json", "guide_timing_cases.json", "batch_timing_cases.json")
-CASES = [case for name in FILES for case in tfdata.cases(name)]
+CASES = [case for name in TFDATA_TIMES for case in tfdata.cases(name)]
 FREE = ("shuffle", "'deterministic': False")  # what leaves the order to chance
-
-
-def predicted(case: dict[str, Any]) -> Trace:
-    pipeline = case["pipeline"]
-    return benchmark(
-        tfdata.build(pipeline),
-        num_epochs=len(case["epochs"]),
-        train=pipeline["train"],
-        machine=Machine(tfdata.CORES),
-    )
 
 
 def has_fixed_order(case: dict[str, Any]) -> bool:
@@ -33,34 +22,19 @@ def has_fixed_order(case: dict[str, Any]) -> bool:
     ids=lambda case: case["pipeline"]["name"],
 )
 def test_order_is_that_of_tf_data(case: dict[str, Any]) -> None:
-    epochs = predicted(case).epochs
+    epochs = tfdata_run(case).epochs
     assert [tfdata.plain(epoch.elements) for epoch in epochs] == [
         epoch["elements"] for epoch in case["epochs"]
     ]
-
-
-def errors(name: str) -> tuple[list[float], list[float]]:
-    """How far off the epoch times and the arrivals are, as shares of what was measured."""
-    epochs, arrivals = [], []
-    for case in tfdata.cases(name):
-        for ours, theirs in zip(predicted(case).epochs, case["epochs"], strict=True):
-            epochs.append(
-                abs(ours.duration * 1e3 - theirs["epoch_ms"]) / theirs["epoch_ms"]
-            )
-            arrivals += [
-                abs(mine * 1e3 - yours) / theirs["epoch_ms"]
-                for mine, yours in zip(ours.arrivals, theirs["arrival_ms"], strict=True)
-            ]
-    return sorted(epochs), sorted(arrivals)
 
 
 def at(share: float, values: list[float]) -> float:
     return values[int(share * (len(values) - 1))]
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", TFDATA_TIMES)
 def test_epoch_times_and_arrivals_are_close_to_measured_ones(name: str) -> None:
-    epochs, arrivals = errors(name)
+    epochs, arrivals = of_tfdata(name)
     assert median(epochs) < 0.010
     assert at(0.9, epochs) < 0.025
     assert epochs[-1] < 0.10
