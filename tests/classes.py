@@ -55,8 +55,14 @@ PLACING = {
     "right": [0, 4],
     "wrong": [[[0, 8], "That is one after the other."]],
     "names": ["Read", "Train"],
-    "rows": [["Read", 1, "#4580bd"], ["Train", 1, "#238a35"]],
-    "bars": [[0, "", 4, "Read"], [1, "", 2, "Train"]],
+    "rows": [
+        {"stage": "Read", "lanes": 1, "colour": "#4580bd"},
+        {"stage": "Train", "lanes": 1, "colour": "#238a35"},
+    ],
+    "bars": [
+        {"row": 0, "label": "", "length": 4, "name": "Read"},
+        {"row": 1, "label": "", "length": 2, "name": "Train"},
+    ],
     "step": 5000,
     "steps": 12,
     "most": 12,

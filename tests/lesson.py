@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import nbformat
 
+from lessonkit.widgets import questions
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions.question import Predict
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CONTROLS = NOTEBOOKS.parent / "docs" / "controls.ipynb"
@@ -178,10 +178,12 @@ class Lesson:
         return "\n".join(" ".join(text.split()) for text in texts)
 
     @property
-    def vote(self) -> Predict:
+    def vote(self) -> questions.Choice:
         """The question at the end of the main path, which no run answers."""
-        (found,) = (asked for _, asked in self.widgets(Predict) if not asked.traces)
-        assert isinstance(found, Predict)
+        (found,) = (
+            asked for _, asked in self.widgets(questions.Choice) if not asked.traces
+        )
+        assert isinstance(found, questions.Choice)
         return found
 
     @property
@@ -242,7 +244,11 @@ def run(source: str, names: dict[str, Any], file: str) -> Shown:
         exec(compile(ast.Module(body, []), file, "exec"), names)
         if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), file, "eval"), names)
-    state = value.state if isinstance(value, (Explore, Predict, Outcome)) else ""
+    state = (
+        value.state
+        if isinstance(value, (Explore, questions.Number, questions.Choice, Outcome))
+        else ""
+    )
     return Shown(value, printed.getvalue(), state)
 
 

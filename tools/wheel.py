@@ -47,7 +47,7 @@ def main() -> None:
         (wheel,) = folder.glob("*.whl")
         brought = {Path(name).name for name in ZipFile(wheel).namelist()}
         pages = [
-            *(ROOT / "lessonkit" / "widgets" / "page").iterdir(),
+            *(ROOT / "lessonkit" / "widgets" / "page" / "built").iterdir(),
             *(ROOT / "notebooks").iterdir(),
         ]
         missing = {path.name for path in pages if path.is_file()} - brought

@@ -15,9 +15,9 @@ from lessonkit.engine.trace import AHEAD, CACHE, Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.plumbing import memory
+from lessonkit.pictures.scene import TaskScene, VerdictScene
 from lessonkit.words import milliseconds, percent, size
 
-from .page_data import Json
 from .sandbox import PipelineRun, shortened
 
 __all__ = ["buffered", "busy", "cached", "calls", "goal", "good_data", "in_memory"]
@@ -102,11 +102,12 @@ class ChallengeTask:
     goals: tuple[Goal, ...]
     hints: tuple[str, ...] = ()
 
-    def spec(self) -> Json:
+    def spec(self) -> TaskScene:
         """Return what the page has to know."""
-        return vars(self) | {"goals": [goal.asked() for goal in self.goals]}
+        goals = [goal.asked() for goal in self.goals]
+        return {"text": self.text, "goals": goals, "hints": self.hints}
 
-    def judge(self, attempt: Attempt) -> Json:
+    def judge(self, attempt: Attempt) -> VerdictScene:
         """Judge goal by goal; the message names the first that was missed."""
         if not attempt.trace.samples:  # it would take no time, and meet most goals
             return failed("Not yet: no element reached the training loop.")
@@ -121,7 +122,7 @@ class ChallengeTask:
         }
 
 
-def failed(message: str, goals: list[tuple[bool, str]] | None = None) -> Json:
+def failed(message: str, goals: list[tuple[bool, str]] | None = None) -> VerdictScene:
     """Return the verdict on an attempt that does not pass."""
     return {"passed": False, "goals": goals or [], "message": message}
 

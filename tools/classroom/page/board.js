@@ -82,16 +82,16 @@ const DRAWN = {
   placing({ rows, bars, given, steps, step, right }, all, isShown) {
     const box = (row, x, length, more) => {
       const size = { width: length - 0.1, height: 0.85 };
-      return svg("rect", { x, y: row + 0.07, ...size, fill: rows[row][2], ...more });
+      return svg("rect", { x, y: row + 0.07, ...size, fill: rows[row].colour, ...more });
     };
     const boxes = (places, more) =>
-      places.map((at, bar) => box(bars[bar][0], at, bars[bar][2], more));
+      places.map((at, bar) => box(bars[bar].row, at, bars[bar].length, more));
     const faint = { "fill-opacity": Math.max(0.04, 0.9 / all.length) };
-    const marks = given.map(([row, , at, length]) => box(row, at / step, length / step));
+    const marks = given.map(({ row, start, length }) => box(row, start / step, length / step));
     marks.push(...all.flatMap((places) => boxes(places, faint)));
     if (isShown) marks.push(...boxes(right, { class: "truth" }));
     const times = QUARTERS.map((share) => `${(Math.round(share * steps) * step) / 1000} ms`);
-    return drawing("placing", [steps, rows.length], marks, rows.map(([name]) => name), times);
+    return drawing("placing", [steps, rows.length], marks, rows.map(({ stage }) => stage), times);
   },
 
   curve({ values, first, steps, step, unit, knob, right }, all, isShown) {
