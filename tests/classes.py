@@ -33,6 +33,7 @@ NUMBER = {
     "wrong": [[105, "That is one epoch."]],
     "unit": "ms",
     "choices": [],
+    "worded": True,
     "names": None,
     "most": 1e12,
     "tolerance": 0.02,
@@ -54,6 +55,7 @@ PLACING = {
     "question": "When?",
     "right": [0, 4],
     "wrong": [[[0, 8], "That is one after the other."]],
+    "worded": False,
     "names": ["Read", "Train"],
     "rows": [
         {"stage": "Read", "lanes": 1, "colour": "#4580bd"},

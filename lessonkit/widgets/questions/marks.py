@@ -108,5 +108,10 @@ class Marks(Question):
         wrong = [
             (places, text) for places, text in self.wrong if all(map(isfinite, places))
         ]
-        more = {"names": self.names, "wrong": wrong, "most": self.answer["steps"]}
+        more = {
+            "worded": False,
+            "names": self.names,
+            "wrong": wrong,
+            "most": self.answer["steps"],
+        }
         return super().for_board() | self.answer | more

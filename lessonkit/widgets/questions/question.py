@@ -92,9 +92,10 @@ class Question(Page):
     def for_board(self) -> Json:
         """Return what the board of a class knows of this question, the right answer among it.
 
-        Every type says in *most* how large a number of an answer may be, and may add how
+        Every type says in *most* how large a number of an answer may be. It may add how
         exactly an answer has to agree with a known one (*tolerance*), and the *names* of
-        its marks.
+        its marks. The board lists the answers by their words; where these tell nothing
+        (*worded*), it has to have a drawing for the type.
         """
         return {
             "kind": self.kind,
@@ -102,6 +103,7 @@ class Question(Page):
             "why": self.why,
             "right": self.right,
             "wrong": self.wrong,
+            "worded": True,
             "tolerance": None,
             "names": None,
         }

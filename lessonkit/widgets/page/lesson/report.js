@@ -1,13 +1,11 @@
 // *My report*: what a learner did in all lessons of this server or site, to read and to hand in.
-// The site's first page has it too, in a module of `dom.js`, `record.js` and this file.
+// The site's first page has it too, in a program of its own.
 
 import { attributes, button, div, html, labelled } from "../base/dom.js";
 import { KEYS } from "../base/keyboard.js";
 import { allRecords, folderHere, isTried, SCHEMA } from "./record.js";
 
 const MARK = { true: "✓", false: "✗" };
-
-const ANSWERED = ["number", "choice", "placing", "curve"];
 
 const counted = (many, what) => `${many} ${what}${many === 1 ? "" : "s"}`;
 
@@ -56,10 +54,9 @@ function toldMystery({ said }) {
 }
 
 export function told(record) {
-  const { kind } = record;
-  if (ANSWERED.includes(kind)) return toldQuestion(record);
-  if (kind === "challenge") return toldChallenge(record);
-  return kind === "mystery" ? toldMystery(record) : ""; // who only looks has nothing to report
+  if (record.tries) return toldQuestion(record); // questions of every kind have these
+  if (record.kind === "challenge") return toldChallenge(record);
+  return record.kind === "mystery" ? toldMystery(record) : ""; // who only looks reports nothing
 }
 
 function summary(records) {
@@ -78,28 +75,43 @@ function summary(records) {
   return `${questions} ${passed} of ${counted(tasks.length, "challenge")} passed.`;
 }
 
-// The report as lines: the tag that a page gives each, and its text, or a question and its outcome.
+/**
+ * A line of the report: the tag that a page gives it, and its text; a question has its outcome.
+ * @typedef {object} Line
+ * @property {"h3" | "h4" | "p"} tag
+ * @property {string} text
+ * @property {string} [outcome]
+ */
+
+/** @returns {Line[]} */
 function linesOf({ name, when, records }) {
-  const worked = records.map((record) => [record, told(record)]).filter(([, text]) => text);
-  const lines = [["h3", name ? `Report of ${name}` : "Report on my lessons"]];
-  lines.push(["p", `Made ${when.slice(0, 10)} at ${when.slice(11, 16)} UTC.`]);
-  lines.push(["p", summary(worked.map(([record]) => record))]);
+  const worked = records
+    .map((record) => ({ record, outcome: told(record) }))
+    .filter(({ outcome }) => outcome);
+  /** @type {Line[]} */
+  const lines = [
+    { tag: "h3", text: name ? `Report of ${name}` : "Report on my lessons" },
+    { tag: "p", text: `Made ${when.slice(0, 10)} at ${when.slice(11, 16)} UTC.` },
+    { tag: "p", text: summary(worked.map(({ record }) => record)) },
+  ];
   let before = "";
-  for (const [{ lesson, question }, text] of worked) {
-    if (lesson !== before) lines.push(["h4", lesson.replaceAll("_", " ")]);
-    lines.push(["p", question, text]);
+  for (const { record, outcome } of worked) {
+    const { lesson, question } = record;
+    if (lesson !== before) lines.push({ tag: "h4", text: lesson.replaceAll("_", " ") });
+    lines.push({ tag: "p", text: question, outcome });
     before = lesson;
   }
   return lines;
 }
 
 // Whatever a question or a name holds, Markdown shows it as text.
-export const plain = (text) => text.replace(/\s+/g, " ").replace(/[\\`*_[\]{}<>|~$&#]/g, "\\$&");
+const plain = (text) => text.replace(/\s+/g, " ").replace(/[\\`*_[\]{}<>|~$&#]/g, "\\$&");
 
 function markdownOf(report) {
-  const begin = { h3: "# ", h4: "## ", p: "" };
-  const line = ([tag, ...texts]) => {
-    return (texts[1] ? "- " : begin[tag]) + texts.map(plain).join("\\\n  ");
+  const begins = { h3: "# ", h4: "## ", p: "" };
+  const line = ({ tag, text, outcome }) => {
+    if (outcome) return `- ${plain(text)}\\\n  ${plain(outcome)}`;
+    return begins[tag] + plain(text);
   };
   return `${linesOf(report).map(line).join("\n\n")}\n`;
 }
@@ -151,7 +163,7 @@ export class Report {
   }
 
   show() {
-    const node = ([tag, text, outcome]) => {
+    const node = ({ tag, text, outcome }) => {
       return html(tag, {}, ...(outcome ? [html("b", {}, text), html("br"), outcome] : [text]));
     };
     this.shown.replaceChildren(...linesOf(this.report).map(node));

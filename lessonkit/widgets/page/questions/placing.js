@@ -71,6 +71,7 @@ export function lanesOf(bars, places, rows, held, before) {
     places[other] < places[one] + bars[one].length &&
     places[one] < places[other] + bars[other].length;
   for (const bar of bars.keys()) {
+    if (places[bar] < 0) continue;
     const taken = lanes.filter((_, other) => {
       const isBefore = other !== bar && other !== held && (other < bar || bar === held);
       const isBeside = places[other] >= 0 && bars[other].row === bars[bar].row;
