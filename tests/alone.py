@@ -57,7 +57,7 @@ def sent(widget: Page) -> dict[str, str]:
         "role": widget.role,
         "state": widget.state,
         "kept": "",
-        "host": widget.host,
+        "host": f"IPY_MODEL_{widget.host.model_id}",
         "version": widget.version,
     }
 

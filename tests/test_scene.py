@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import types
 import typing
@@ -14,6 +15,7 @@ import pytest
 
 from lessonkit.pictures import scene
 from lessonkit.widgets import questions
+from tools.page.__main__ import ROOT
 
 PAGE = Path(scene.__file__).parents[1] / "widgets" / "page"
 PLAIN = {
@@ -111,3 +113,11 @@ def test_a_run_has_the_fields_of_its_description() -> None:
     ]:
         assert set(made) == set(about.__annotations__), about.__name__
     assert len({len(column) for column in drawn["bars"].values()}) == 1
+
+
+def test_a_record_may_be_of_each_kind_of_question() -> None:
+    schema = json.loads((ROOT / "docs" / "record.json").read_text("utf-8"))
+    record = schema["$defs"]["record"]
+    asked = record["allOf"][0]["if"]["properties"]["kind"]["enum"]
+    assert asked == OF_QUESTIONS
+    assert record["properties"]["kind"]["enum"][: len(asked)] == asked

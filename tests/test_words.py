@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +17,12 @@ from lessonkit.pictures.timeline import plot_ranks
 from lessonkit.plot import plot_search, plot_timelines
 from lessonkit.widgets import challenge, explore, goals, slider
 from lessonkit.widgets.page_data import page_data
+from tools.page import __main__ as page
 
 
 def test_the_page_is_held_to_what_is_written_here() -> None:
     """It has the same rules: tests/page/numbers.test.js reads the same table."""
-    table = json.loads((Path(__file__).parent / "data" / "words.json").read_text("utf-8"))
+    table = json.loads((page.TESTS / "words.json").read_text("utf-8"))
     written = {
         "number": words.number,
         "time": lambda micros: words.milliseconds(micros / 1e6),

@@ -9,6 +9,7 @@ from typing import Any, ParamSpec
 
 import anywidget
 import traitlets
+from ipywidgets import widget_serialization
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.drawing import Picture
@@ -31,7 +32,7 @@ class Host(anywidget.AnyWidget):
 
     A page that makes all models of a kernel, as JupyterLab and Voilà do, runs `initialize` of
     its program without being asked to show it. Each other widget carries `loader.js`, which
-    finds the program by its *version*, and else asks the page for this widget by its number.
+    finds the program by its *version*, and else asks the page for this widget by its name.
     """
 
     _esm = PROGRAM
@@ -56,7 +57,8 @@ class Page(anywidget.AnyWidget):
     """
 
     _esm = (BUILT / "loader.js").read_text("utf-8")
-    host = traitlets.Unicode().tag(sync=True)  # the number of the widget with the program
+    # A reference, so that whatever saves or embeds this widget takes the host along
+    host = traitlets.Instance(Host).tag(sync=True, **widget_serialization)
     version = traitlets.Unicode(VERSION).tag(sync=True)  # of that program
     role = traitlets.Unicode().tag(sync=True)
     state = traitlets.Unicode("{}").tag(sync=True)
@@ -68,7 +70,7 @@ class Page(anywidget.AnyWidget):
         self, role: str, state: Mapping[str, object], runs: dict[str, Trace] | None = None
     ) -> None:
         self.runs = runs or {}
-        super().__init__(role=role, state=packed(state), host=host().model_id)
+        super().__init__(role=role, state=packed(state), host=host())
         self.on_msg(self.hear)
 
     def hear(self, _: Any, content: Any, buffers: Any) -> None:

@@ -5,7 +5,7 @@ import { moments, rounds } from "../../lessonkit/widgets/page/base/axis.js";
 import { cut, nearest, number, size, time } from "../../lessonkit/widgets/page/base/numbers.js";
 
 // What `lessonkit/words.py` writes: tests/test_words.py holds that it does.
-const written = JSON.parse(readFileSync(new URL("../data/words.json", import.meta.url), "utf8"));
+const written = JSON.parse(readFileSync(new URL("words.json", import.meta.url), "utf8"));
 
 for (const [name, write] of Object.entries({ number, time, size })) {
   test(`a ${name} is written as Python writes it`, () => {

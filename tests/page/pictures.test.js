@@ -102,7 +102,8 @@ test("what a hand wanted is asked for also when it comes to another control", ()
 
 test("only what is slow again and again waits until the hand rests", () => {
   const move = (value) => asks(() => pictures.want({ value }, false));
-  const asked = [0, 2 * SLOW, 0, 2 * SLOW, 2 * SLOW, 0].map((ms, value) => {
+  const slow = 1.1 * SLOW;
+  const asked = [0, slow, 0, slow, slow, 0].map((ms, value) => {
     took = ms;
     return move(value);
   });

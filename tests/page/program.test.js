@@ -28,7 +28,7 @@ function programOf() {
 }
 
 function widget(name, manager) {
-  const model = new Model({ name, version, host: "of the host" });
+  const model = new Model({ name, version, host: "IPY_MODEL_of the host" });
   return Object.assign(model, { widget_manager: manager });
 }
 
@@ -111,9 +111,9 @@ function model(id, about, isLive = false) {
 
 test("without its kernel a lesson is saved with the widgets that it shows, and their host", () => {
   const layout = (of) => model(`layout of ${of}`, {});
-  const shown = model("shown", { host: "host", layout: layout("shown") });
+  const shown = model("shown", { host: "IPY_MODEL_host", layout: layout("shown") });
   const host = model("host", { layout: layout("host") });
-  const gone = model("gone", { host: "old host", layout: layout("gone") });
+  const gone = model("gone", { host: "IPY_MODEL_old host", layout: layout("gone") });
   const old = model("old host", { layout: layout("old host") });
   const other = model("other", {});
   const all = [shown, host, gone, old, other];

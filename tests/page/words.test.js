@@ -62,4 +62,5 @@ test("a count agrees with its number", () => {
 test("a journey has the bars of the same sample, those of its batch among them", () => {
   assert.deepEqual([...journey(SCENE, 1)], [1, 2]);
   assert.deepEqual([...journey(SCENE, 0)], [0]);
+  assert.deepEqual([...journey(SCENE, 3)], [3]); // what works on no sample shares none
 });

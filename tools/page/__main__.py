@@ -24,13 +24,13 @@ LOCK = ROOT / "package-lock.json"
 INSTALLED = (
     MODULES / "installed.json"
 )  # the lock file by which they were installed; written last
-TESTS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/page/*.test.js"))
+TESTS = ROOT / "tests" / "page"
 STEPS = {
     "check": (
         ("node_modules/.bin/biome", "ci", "--error-on-warnings"),
         ("node_modules/.bin/tsc", "--build"),
     ),
-    "test": (("node", "--test", *TESTS),),
+    "test": (("node", "--test", *map(str, sorted(TESTS.glob("*.test.js")))),),
     "build": (("node", "tools/page/build.mjs"),),
 }
 

@@ -2,7 +2,7 @@
 // once: with a hidden widget, the host. A page that has it, whatever brought it, hands it over at
 // once.
 
-import { placeOf, WAITS } from "./place.js";
+import { hostOf, placeOf, WAITS } from "./place.js";
 
 /** @typedef {import("./base/life.js").Model} Model */
 /** @typedef {ReturnType<typeof placeOf>} Place */
@@ -18,7 +18,7 @@ const FOR_ANSWER = 1000; // ms until the next widget of a page asks its kernel, 
 async function makesHost(model) {
   try {
     const manager = model.widget_manager;
-    if (manager) await manager.get_model(model.get("host"));
+    if (manager) await manager.get_model(hostOf(model));
     return Boolean(manager);
   } catch {
     return false; // each output is a page of its own, and knows its own widget alone

@@ -4,6 +4,12 @@
 
 export const WAITS = "This answers as soon as its cell has run.";
 
+/**
+ * The name of the host of a widget, of which the kernel sends a reference.
+ * @param {{ get: (name: string) => any }} model
+ */
+export const hostOf = (model) => String(model.get("host")).replace("IPY_MODEL_", "");
+
 class Place {
   isTaken = false;
   asked = 0; // how often a kernel was asked for the program

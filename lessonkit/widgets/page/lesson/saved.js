@@ -2,6 +2,8 @@
 // again has none, and the next save, which comes by itself, would leave error messages in place of
 // its pictures.
 
+import { hostOf } from "../place.js";
+
 export function keepSaved(manager) {
   const collect = manager?.get_state_sync; // only JupyterLab's has it
   if (!collect || Object.hasOwn(manager, "get_state_sync")) return;
@@ -9,7 +11,7 @@ export function keepSaved(manager) {
     const cells = JSON.stringify(manager.context.model.toJSON().cells);
     const all = [...manager._modelsSync.values()];
     const shown = all.filter((one) => one.get("host") && cells.includes(one.model_id));
-    const hosts = new Set(shown.map((one) => one.get("host")));
+    const hosts = new Set(shown.map(hostOf));
     const wanted = [...shown, ...all.filter((one) => hosts.has(one.model_id))];
     const gone = wanted.flatMap((one) => [one, one.get("layout")]).filter((one) => !one.comm_live);
     for (const one of gone) one.comm_live = true;
