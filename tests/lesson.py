@@ -153,7 +153,7 @@ class Lesson:
         self.values = {cell: shown.value for cell, shown in self.shown.items()}
         self.took = process_time() - began
 
-    def widgets(self, kind: type) -> Iterator[tuple[str, Any]]:
+    def widgets(self, kind: type | tuple[type, ...]) -> Iterator[tuple[str, Any]]:
         """What cells showed that is of a kind, with the id of the cell."""
         seen: list[Any] = []
         for cell, value in self.values.items():

@@ -83,7 +83,7 @@ def judged(pipeline: Any, formula: str, **numbers: int) -> dict[str, Any]:
         formula=formula,
         **{name: controls.get(name, COST) for name in numbers},
     )
-    said: dict[str, Any] = shown.picture(shown.values(numbers))[1]["formula"]
+    said: Any = shown.picture(shown.values(numbers))[1]["formula"]
     return said
 
 

@@ -336,10 +336,10 @@ def everything(control: Control) -> list[Any]:
     return list(range(len(control.values)))
 
 
-def drawn(lab: Explore, values: dict[str, Any]) -> dict[str, Any]:
+def drawn(lab: Explore, values: dict[str, Any]) -> Any:
     """The picture of a setting; it must be one."""
     said = {name: (control.texts, values[name]) for name, control in lab.controls.items()}
-    _, picture = lab.picture(lab.values(values))
+    picture: Any = lab.picture(lab.values(values))[1]
     assert picture["perSample"] > 0, said
     bars = picture["bars"]
     assert min(bars["start"]) >= 0, said

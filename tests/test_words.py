@@ -57,7 +57,7 @@ def sentences(count: int) -> Iterator[str]:
     loader = DataLoader(items, batch_size=1, num_workers=count)
     for dataset in (files, mapped, flat, loader):
         trace = benchmark(dataset, count)
-        scene = page_data(trace)
+        scene: dict[str, Any] = {**page_data(trace)}
         shown = ("figures", "summary", "note", "waits", "parts", "buffers", "bars")
         yield from (json.dumps(scene[name]) for name in shown)
         yield from (

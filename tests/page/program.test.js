@@ -103,6 +103,18 @@ test("a view without a program says what it waits for", () => {
   assert.equal(el.textContent, "This answers as soon as its cell has run.");
 });
 
+test("what was drawn stays, however long it is looked at", async () => {
+  const el = page.document.createElement("div");
+  const drawn = loader.render({ model: widget("first", { get_model: async () => ({}) }), el });
+  const render = () => {
+    el.textContent = "a picture";
+  };
+  placeOf(String(version)).take({ render });
+  await drawn;
+  while (clock.goOn());
+  assert.equal(el.textContent, "a picture");
+});
+
 // ---- what JupyterLab saves ----
 
 function model(id, about, isLive = false) {

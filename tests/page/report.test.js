@@ -25,6 +25,8 @@ const markdown = () => filesOf(reportOf(""))[0][1];
 test("of a question the report has the first answer, the last one, and how many there were", () => {
   store(asked([tried("1 s", false), tried("2 s", false), tried("3 s", false), tried("4 s", true)]));
   assert.match(markdown(), /at first ✗ 1 s, certain; 2 more; in the end ✓ 4 s, certain$/m);
+  store(asked([tried("5 s", false), tried("6 s", true)]));
+  assert.match(markdown(), /at first ✗ 5 s, certain; in the end ✓ 6 s, certain$/m);
 });
 
 test("a question of any kind is reported by its tries", () => {
@@ -74,7 +76,7 @@ test("who only looks reports nothing", () => {
 
 test("the summary counts what was right at first and in the end, and what misled", () => {
   store(asked([tried("1 s", false), tried("2 s", true)], { right: true }));
-  store(asked([tried("1 s", true, "a guess")], { question: "And now?", right: true }));
+  store(asked([tried("1 s", true)], { question: "And now?", right: true }));
   store(asked([tried("1 s", false, "a guess")], { question: "Why?", right: false }));
   store({ kind: "challenge", question: "Be quick.", said: null, right: true });
   const line =

@@ -20,6 +20,8 @@ from .number import Number
 from .placing import Placing
 from .question import Question, Wrong
 
+__all__ = ["QUESTIONS", "Choice", "Curve", "Number", "Placing", "Question", "predict"]
+
 QUESTIONS: tuple[type[Question], ...] = (Number, Choice, Placing, Curve)
 
 
