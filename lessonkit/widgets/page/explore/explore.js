@@ -216,7 +216,8 @@ export class Explore {
   }
 
   reset() {
-    Object.assign(this, { baseline: undefined, comes: undefined });
+    this.baseline = undefined;
+    this.comes = undefined;
     this.view.pinned = JSON.parse(this.model.get("state")).pinned;
     this.view.real = null;
     this.panel.replaceChildren();
