@@ -26,14 +26,21 @@ __all__ += ["total"]
 
 CLOSE = 1e-9  # what floating point may add to a number, or take from it
 
-# The options of a run, and of one epoch the elements and the nanoseconds of work of each
-# stage. Of an element the first words and a number: all words of an image take four times
-# the memory of it.
-GivenJob = tuple[dict[str, Any], Counter[tuple[str, int]], Counter[str]]
-
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class GivenJob(NamedTuple):
+    """What a run does: its options, and of one epoch the elements and the work.
+
+    Of an element it has the first words and a number: all words of an image take four times
+    the memory of it.
+    """
+
+    options: dict[str, Any]
+    elements: Counter[tuple[str, int]]
+    work: Counter[str]  # nanoseconds, by stages
 
 
 class Attempt(NamedTuple):
@@ -84,9 +91,11 @@ class Goal:
         if isinstance(value, str):
             return False, f"{self.name}: {value}"
         if self.at_most is not None:
-            missing, how = value - self.at_most, "over by"
+            missing = value - self.at_most
+            how = "over by"
         else:
-            missing, how = (self.at_least or 0) - value, "short by"
+            missing = (self.at_least or 0) - value
+            how = "short by"
         measured = f"{self.name}: {self.text(value)} ({self.target})"
         if missing <= CLOSE:
             return True, self.asked(measured)
@@ -245,29 +254,29 @@ def job_of(trace: Trace) -> GivenJob:
     work = Counter[str]()
     for span in once.work:  # a stage as it was asked for: it may have got another name
         work[f"{span.stage.wanted} ({span.kind})"] += span.end_ns - span.start_ns
-    return options, elements, work
+    return GivenJob(options, elements, work)
 
 
-def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
-    """Say one after another in what *trace* does not do the *job*."""
+def differences(trace: Trace, given: GivenJob) -> Iterator[str]:
+    """Say one after another in what *trace* does not do the job that is *given*."""
     if any(name.role == AHEAD and name.position.inside for name in trace.buffers):
         yield "prefetch and parallel calls inside a function are not counted: put them after it"
     options, elements, work = job_of(trace)
-    given_options, given_elements, given_work = job
-    for name, value in given_options.items():
+    for name, value in given.options.items():
         if options[name] != value:
             now = f"{name}={shortened(repr(options[name]))}"
             yield f"{now}, but the task has {name}={value!r}: do not change it"
-    more, left = elements - given_elements, given_elements - elements
-    for what, odd in ("not in the task", more), ("missing", left):
+    added = elements - given.elements
+    left_out = given.elements - elements
+    for what, odd in ("not in the task", added), ("missing", left_out):
         if odd:
             count = f"{odd.total()} in an epoch, such as {min(odd)[0]}"
             yield f"elements that are {what}: {count}"
-    for stage, cost in given_work.items():
+    for stage, cost in given.work.items():
         if work[stage] < cost * (1 - CLOSE):
             now = milliseconds(work[stage] / 1e9)
-            given = milliseconds(cost / 1e9)
-            yield f"{stage} takes {now} for all samples, but in the task it takes {given}"
+            asked = milliseconds(cost / 1e9)
+            yield f"{stage} takes {now} for all samples, but in the task it takes {asked}"
 
 
 def _sum(argument: str, tried: Attempt, method: str = "") -> int:

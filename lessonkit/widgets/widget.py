@@ -99,7 +99,8 @@ class Page(anywidget.AnyWidget):
         if picture := self.stored():
             with suppress(ImportError):  # without matplotlib there is none
                 drawn, size = picture._repr_mimebundle_()
-                kept, metadata = drawn | kept, metadata | size
+                kept = drawn | kept
+                metadata = metadata | size
         return widget | kept, metadata
 
     def stored(self) -> Picture | None:
@@ -118,7 +119,8 @@ class Live(Page):
     """A *picture* that the page draws, with names to point at, keys, and the page's colours."""
 
     def __init__(self, picture: Picture) -> None:
-        self.picture, scene = picture, picture.scene
+        self.picture = picture
+        scene = picture.scene
         role = next((role for role in ("runs", "kitchen") if role in scene), "chart")
         if role == "runs":
             told: list[RunScene] = [
