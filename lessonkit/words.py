@@ -5,7 +5,8 @@ it is larger; zeros at the end are left out, a half goes to the even digit as in
 formats, and commas set the thousands apart. A time of 10 s or more is in seconds with two
 digits, a shorter one in milliseconds.
 Only in the columns of a table have all numbers three digits, so that the points are in line.
-`widgets/page/dom.js` follows the same rules, and a test holds the two together.
+`widgets/page/base/numbers.js` follows the same rules, and a table that both are tested with holds
+the two together.
 """
 
 import re

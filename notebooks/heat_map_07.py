@@ -70,9 +70,14 @@ class HeatMap(Page):
         return f"A dark map: {across}, {down}. {what}"
 
 
-def square_at(square: list[int], tried: Tried, why: str) -> list[Any]:
+def square_at(square: list[int], tried: Tried, why: str) -> dict[str, Any]:
     """Return a *square* as the page gets it: its time, also in words, and *why* it was tried."""
-    return [square, tried.per_sample, milliseconds(tried.per_sample), why]
+    return {
+        "square": square,
+        "seconds": tried.per_sample,
+        "text": milliseconds(tried.per_sample),
+        "why": why,
+    }
 
 
 heat_map = HeatMap  # as users write it

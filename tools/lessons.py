@@ -19,7 +19,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import tomllib
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # JupyterLab brings it along there
+    import tomli as tomllib
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = ROOT / "notebooks"

@@ -26,6 +26,7 @@ from .drawing import (
     write_text,
 )
 from .layout import COLOURS, COUNT, IDLE, NOT_WORK, Bar, layout
+from .scene import StripScene
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -217,16 +218,13 @@ def late_ranks(ranks: Ranks) -> list[tuple[int, int]]:
     ]
 
 
-def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
-    """Return what a page draws of *ranks*, above the timeline of *trace*; times in microseconds.
-
-    The times of a rank stand one after another: asked, got and trained in each step.
-    """
+def strip_scene(ranks: Ranks, trace: Trace) -> StripScene:
+    """Return what a page draws of *ranks*, above the timeline of *trace*."""
     return {
         "ranks": len(ranks.traces),
         "rank": ranks.traces.index(trace),
-        "colours": [*SHARES.items()],
-        "late": [[rank, end // 1000] for rank, end in late_ranks(ranks)],
+        "colours": [{"text": text, "colour": colour} for text, colour in SHARES.items()],
+        "late": [{"rank": rank, "time": end // 1000} for rank, end in late_ranks(ranks)],
         "times": [
             [time // 1000 for step in steps for time in step] for steps in ranks.times
         ],

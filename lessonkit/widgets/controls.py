@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypeGuard
 
+from lessonkit.pictures.scene import ControlScene
 from lessonkit.words import counted, milliseconds
 
 from .sandbox import shortened
@@ -27,7 +28,7 @@ class Control:
     name: str = ""
     label: str = ""
 
-    def spec(self) -> Values:
+    def spec(self) -> ControlScene:
         """Return what the page has to know."""
         return {
             "name": self.name,

@@ -505,7 +505,8 @@ def test_both_functions_of_a_fused_map_and_filter_are_measured() -> None:
     found = measure(NUMBERS.map_and_filter(doubled, is_kept), elements=6)
     assert [step.step for step in found.steps] == ["map_and_filter", "predicate"]
     assert [step.kind for step in found.steps] == ["wait", "wait"]
-    assert [step.seconds for step in found.steps] == pytest.approx([0.003, 0.002], rel=0.5)
+    assert found.steps[0].seconds >= 0.003
+    assert found.steps[1].seconds >= 0.002
     assert list(found.dataset) == [4, 6, 8, 10]
 
 
@@ -517,7 +518,8 @@ LETTERS = Dataset.from_list([*"abcdef"])
 def test_a_loader_asks_for_numbered_samples_by_number() -> None:
     numbered = LETTERS.enumerate(10)
     assert base_of(numbered.node) is LETTERS.node
-    batches = list(DataLoader(numbered, 2, sampler=[np.int64(5), 0, -2]))
+    asked: Any = [np.int64(5), 0, -2]
+    batches = list(DataLoader(numbered, 2, sampler=asked))
     assert batches == [([15, 10], ["f", "a"]), ([14], ["e"])]
     at_once = list(DataLoader(numbered, 3, getitems=True, shuffle=True, generator=1))
     assert at_once == list(DataLoader(numbered, 3, shuffle=True, generator=1))
