@@ -1,10 +1,8 @@
 """AUTOTUNE: how near it comes to the best of all settings, and how long it takes."""
 
-import sys
 from collections.abc import Iterator
 from statistics import median
 
-from benchmarks.guide import TESTS
 from benchmarks.measure import Pairs, limited, line
 
 CASES, FEW = 100, 20  # random pipelines, and how many in a quick run
@@ -15,9 +13,7 @@ SECONDS = 1  # for each
 
 def rows(quick: bool) -> Iterator[str]:
     """All lines on tuning: the peer runs every setting there is."""
-    if str(TESTS) not in sys.path:
-        sys.path.append(str(TESTS))
-    from tunable_pipelines import tunable
+    from benchmarks.tunable_pipelines import tunable
 
     verdicts = [tunable(seed).verdict() for seed in range(FEW if quick else CASES)]
     good = 100 * sum(verdict.good for verdict in verdicts) / len(verdicts)

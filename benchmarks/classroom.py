@@ -24,9 +24,9 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from benchmarks.measure import limited, line
-from tools.classroom.__main__ import questions
-from tools.classroom.server import BOARD, LEARNER
-from tools.site.__main__ import ROOT, SITE, build
+from delivery.classroom.__main__ import questions
+from delivery.classroom.server import BOARD, LEARNER
+from delivery.site.__main__ import ROOT, SITE, build
 
 HOST, PORT = "127.0.0.1", 8765
 EVERY = 0.4  # s, from one look of a board to the next
@@ -38,9 +38,9 @@ SERVE = """
 import asyncio, json, sys
 from pathlib import Path
 from tornado.httpserver import HTTPServer
-from tools.classroom.room import Room
-from tools.classroom.server import application
-from tools.classroom.store import Store
+from delivery.classroom.room import Room
+from delivery.classroom.server import application
+from delivery.classroom.store import Store
 folder, questions, site, host, port = sys.argv[1:]
 async def serve():
     room = Room(Store(Path(folder, "answers.sqlite")), json.loads(Path(questions).read_text()))
@@ -185,8 +185,7 @@ async def visits(urls: list[str]) -> list[tuple[float, float]]:
 
 def rows(learners: int) -> Iterator[str]:
     """Measure, and give each line as soon as it is there."""
-    sys.path.append(str(ROOT / "tests"))
-    from browser import Browser
+    from tools.browser import Browser
 
     browser = Browser()
     with server() as (process, key):

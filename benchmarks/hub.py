@@ -28,7 +28,7 @@ from benchmarks.learner import Learner
 from benchmarks.measure import limited, line
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "share" / "hub"
+FOLDER = ROOT / "delivery" / "hub"
 HOST = "127.0.0.1"
 NEEDED = "jupyterhub", "jupyterlab", "httpx", "psutil", "lessonkit"
 MISSING = """{}: missing here. In an environment of its own: python -m pip install ".[hub]"

@@ -22,10 +22,11 @@ from typing import Any, NamedTuple
 
 from benchmarks import predict
 from benchmarks.measure import limited, line
+from databound import measure_job, recommend, save_job
+from databound.advice import TableRow
+from databound.watching import restored
 from lessonkit import Dataset, work
-from lessonkit.analysis import advise, measure, recommend, save_job
-from lessonkit.job.recommend import TableRow
-from lessonkit.job.watching import restored
+from lessonkit.analysis import advise, measure
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 sys.path.insert(0, str(NOTEBOOKS))
@@ -107,7 +108,8 @@ def run(load: Any, data: Any, said: Setting, step: Any, setting: Setting) -> lis
     return times
 
 
-def compared(kind: str, rounds: int, store: Path | None) -> Iterator[str]:
+# It is the report, from its first line to its last.
+def compared(kind: str, rounds: int, store: Path | None) -> Iterator[str]:  # noqa: PLR0915
     """Really run a job in many settings, measure it, and give the lines of the table."""
     tried = [Tried(setting, []) for setting in GRID]
     with job_of(kind) as (loader, step, run):
@@ -115,7 +117,7 @@ def compared(kind: str, rounds: int, store: Path | None) -> Iterator[str]:
         for turn in range(rounds + 1):
             if turn == rounds // 2:
                 began = time.perf_counter()
-                job = measure(loader, step=step)
+                job = measure_job(loader, step)
                 measuring = time.perf_counter() - began
                 found = recommend(job)
                 recommending = time.perf_counter() - began

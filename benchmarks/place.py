@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import pairwise
@@ -11,7 +10,6 @@ from statistics import median, quantiles
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.guide import TESTS
 from benchmarks.measure import limited
 
 if TYPE_CHECKING:
@@ -66,8 +64,8 @@ def reveal(page: Page, asked: Locator) -> float:
 
 def in_browser(questions: int) -> Iterator[tuple[int, list[float], list[float]]]:
     """For each size, how many ms frames took while dragging, and answers."""
-    from browser import Browser, open_notebook, run_all
-    from servers import LAB, serve
+    from tools.browser import Browser, open_notebook, run_all
+    from tools.servers import LAB, serve
 
     cells = [f"question({size})" for size in SIZES for _ in range(questions)]
     with closing(Browser()) as browser, serve(LAB) as lab, browser.visit(600) as visit:
@@ -90,9 +88,7 @@ def in_browser(questions: int) -> Iterator[tuple[int, list[float], list[float]]]
 
 def rows(quick: bool) -> Iterator[str]:
     """All lines on placing."""
-    if str(TESTS) not in sys.path:
-        sys.path.append(str(TESTS))
-    from browser import missing
+    from tools.browser import missing
 
     if missing():
         yield f"NOT MEASURED: placing. {missing()}"

@@ -12,8 +12,8 @@ from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 from benchmarks.measure import line
+from databound import probe
 from lessonkit import Dataset
-from lessonkit.analysis import probe
 
 BATCHES = 22  # that one pass of `probe` needs
 RIGHT = 95  # %; of the verdicts, at least

@@ -1,6 +1,5 @@
 """Many ranks on the virtual clock: what 512 take, what one of them takes over one of 8, and their strip."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -11,7 +10,6 @@ from time import sleep
 from tracemalloc import get_traced_memory, start, stop
 from typing import Any
 
-from benchmarks.guide import TESTS
 from benchmarks.measure import compared, limited, pairs, seconds
 from lessonkit import Dataset, benchmark
 from lessonkit.widgets import explore
@@ -70,8 +68,8 @@ explore(strip, places=(1, 16))
 
 def steps_in_page(pause: float) -> list[float]:
     """Step the slider of the strip in JupyterLab, with a *pause* of seconds before each; return ms."""
-    from browser import Browser, open_notebook, run_all
-    from servers import LAB, serve
+    from tools.browser import Browser, open_notebook, run_all
+    from tools.servers import LAB, serve
 
     with closing(Browser()) as browser, serve(LAB) as lab, browser.visit() as visit:
         page, took = visit.page, []
@@ -110,9 +108,7 @@ def rows(quick: bool) -> Iterator[str]:
     yield limited(
         f"strip of {MANY} ranks, the kernel's part", 1e3 * sorted(times)[1], STRIP, "ms"
     )
-    if str(TESTS) not in sys.path:
-        sys.path.append(str(TESTS))
-    from browser import missing
+    from tools.browser import missing
 
     for pause in () if missing() else (2, 0.1):
         what = f"  in the page, a step each {pause} s"

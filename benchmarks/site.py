@@ -17,9 +17,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from benchmarks.measure import limited, line
+from delivery.site.__main__ import Files
 from lessonkit import DataLoader, Dataset
 from lessonkit.widgets import explore, slider
-from tools.site.__main__ import Files
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -66,9 +66,8 @@ STEP = """async ({steps, pause}) => {
 
 def rows(quick: bool) -> Iterator[str]:
     """The lines on the site; nothing where it cannot be built or there is no browser."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from browser import Browser, missing
-    from servers import HOST, free_port, process
+    from tools.browser import Browser, missing
+    from tools.servers import HOST, free_port, process
 
     if missing():
         yield line(f"site: {missing()}", "", "", "", "", "")
@@ -172,8 +171,8 @@ class Line(Files):
 
 def over_a_slow_line(compresses: bool) -> float:
     """Return after how many seconds the first bar lives in a browser that has never been there."""
-    from browser import Browser
-    from servers import HOST
+    from tools.browser import Browser
+    from tools.servers import HOST
 
     handler = partial(Line, directory=str(SITE), compresses=compresses)
     with ThreadingHTTPServer((HOST, 0), handler) as server:
@@ -191,7 +190,7 @@ def over_a_slow_line(compresses: bool) -> float:
 
 def first_page(address: str, times: int) -> Iterator[str]:
     """How long until the picture of the first page is alive, and how much is fetched for all of it."""
-    from browser import Browser
+    from tools.browser import Browser
 
     took, fetched = [], 0.0
     for _ in range(times):
@@ -216,7 +215,7 @@ def first_page(address: str, times: int) -> Iterator[str]:
 
 def answers(address: str, times: int) -> Iterator[str]:
     """How long a click on a symptom takes until its answer can be read."""
-    from browser import Browser
+    from tools.browser import Browser
 
     took = []
     with closing(Browser()) as browser, browser.visit() as visit:
@@ -231,7 +230,7 @@ def answers(address: str, times: int) -> Iterator[str]:
 
 def saved_picture(path: Path) -> Iterator[str]:
     """How large a picture of two sliders of ten is, and how long a step takes there."""
-    from browser import Browser
+    from tools.browser import Browser
 
     def workers(workers: int = 4, prefetch_factor: int = 2) -> Any:
         images = Dataset.range(48).map(cost=0.020, stage="Decode")
@@ -263,7 +262,7 @@ def building() -> Iterator[str]:
             shutil.rmtree(SITE, ignore_errors=True)
             began = perf_counter()
             subprocess.run(
-                [sys.executable, "-m", "tools.site"],
+                [sys.executable, "-m", "delivery.site"],
                 cwd=ROOT,
                 check=True,
                 capture_output=True,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,7 +14,6 @@ from statistics import median, quantiles
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.guide import TESTS
 from benchmarks.measure import compared, limited, line, number
 
 if TYPE_CHECKING:
@@ -246,8 +244,8 @@ def measured(outputs: list[Output], wire: Wire, rounds: int) -> list[Figures]:
 
 def in_browser(rounds: int) -> tuple[list[Figures], list[int]]:
     """Everything that is measured, in one notebook; and how many bars there are."""
-    from browser import Browser, open_notebook, run_all
-    from servers import LAB, serve
+    from tools.browser import Browser, open_notebook, run_all
+    from tools.servers import LAB, serve
 
     with (
         closing(Browser()) as browser,
@@ -314,9 +312,7 @@ def slower(what: str, many: float, few: float, unit: str) -> str:
 
 def rows(quick: bool) -> Iterator[str]:
     """All lines on the view."""
-    if str(TESTS) not in sys.path:
-        sys.path.append(str(TESTS))
-    from browser import missing
+    from tools.browser import missing
 
     if missing():
         yield f"NOT MEASURED: the live view. {missing()}"

@@ -4,12 +4,10 @@ from lessonkit.explain.compare import compare
 from lessonkit.explain.critical_path import critical_path
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
+from lessonkit.explain.measure import measure
 from lessonkit.explain.plumbing import memory
 from lessonkit.improve.advise import advise
 from lessonkit.improve.knobs import curve, knobs, with_knob
-from lessonkit.job.job import load_job, measure, save_job
-from lessonkit.job.recommend import recommend
-from lessonkit.loops.probe import probe
 
 __all__ = [
     "advise",
@@ -19,11 +17,7 @@ __all__ = [
     "data_quality",
     "knobs",
     "limits",
-    "load_job",
     "measure",
     "memory",
-    "probe",
-    "recommend",
-    "save_job",
     "with_knob",
 ]

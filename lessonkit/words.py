@@ -76,5 +76,6 @@ def number(value: float, digits: int | None = None) -> str:
         digits = (abs(value) < 1000) + (abs(value) < 10)
     else:
         value *= 1 + 1e-9
-    text = f"{round(value, 12):z,.{digits}f}"
+    shown = round(round(value, 12), digits) + 0.0  # which makes a negative zero positive
+    text = f"{shown:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

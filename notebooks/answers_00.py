@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from lessonkit import ArtificialDataset, benchmark
+from lessonkit.analysis import limits
 from lessonkit.widgets.goals import Attempt, Goal
+from lessonkit.words import milliseconds, percent
 
 
 def total(
@@ -115,17 +118,23 @@ def changed(*, at_most: int) -> Goal:
 
 def vote() -> dict[str, Any]:
     """Explain how many times as fast training can become."""
-    right = "D: 3.5 times"
+    run = benchmark(ArtificialDataset(3))
+    busy, training = run.busy("Train"), limits(run).training
+    question = (
+        f"The accelerator is busy {percent(busy)} of the time. How many times as fast can training "
+        "become with a perfect pipeline, at most?"
+    )
+    right = f"D: {run.duration / training:.1f} times"
     wrong = [
         (
             "A: there is no limit",
-            "That would be right if training itself took no time. But its steps take 60 ms, "
-            "whatever the pipeline does.",
+            "That would be right if training itself took no time. But its steps take "
+            f"{milliseconds(training)}, whatever the pipeline does.",
         ),
         (
-            "B: 1.4 times",
-            "That would be right if the busy 28.6 % could go, 1 / 0.714. But the busy time is the part "
-            "that stays, and the rest can go.",
+            f"B: {1 / (1 - busy):.1f} times",
+            f"That would be right if the busy {percent(busy)} could go, 1 / {1 - busy:.3f}. "
+            "But the busy time is the part that stays, and the rest can go.",
         ),
         (
             "C: 2 times",
@@ -134,8 +143,15 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        "The training steps take 60 of the 210 ms, and no pipeline makes them shorter. The most "
-        "is 210 / 60."
+        f"The training steps take {training * 1e3:g} of the {milliseconds(run.duration)}, "
+        "and no pipeline makes them shorter. "
+        f"The most is {run.duration * 1e3:g} / {training * 1e3:g}."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lessonkit import Dataset, benchmark
+from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit.words import milliseconds
 
 
 def overlap(naive: Dataset, once: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,6 +138,14 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
 
 def vote() -> dict[str, Any]:
     """Explain which step is the best one next."""
+    twenty = ArtificialDataset(20)
+    loader = milliseconds(benchmark(twenty, train=0).duration)
+    training = milliseconds(benchmark(Dataset.range(20)).duration)
+    both = milliseconds(benchmark(twenty.prefetch(1)).duration)
+    question = (
+        f"The loader alone takes {loader}, the training alone takes {training}, and both together "
+        f"take {both}. What is the best next step?"
+    )
     right = "A: make reading faster, or read in parallel"
     wrong = [
         (
@@ -152,7 +161,7 @@ def vote() -> dict[str, Any]:
         (
             "D: nothing, because it cannot be better",
             "That holds as long as both sides stay as they are. But the slower side can be made "
-            "faster, and the run could come down to about 400 ms.",
+            f"faster, and the run could come down to about {training}.",
         ),
     ]
     why = (
@@ -160,4 +169,10 @@ def vote() -> dict[str, Any]:
         "and only a faster loader saves time."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

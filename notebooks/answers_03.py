@@ -142,6 +142,11 @@ def straggler(four: Any, unordered: Any) -> dict[str, Any]:
 
 def vote() -> dict[str, Any]:
     """Explain what more calls of a function under the lock gain."""
+    question = (
+        "You have four cores. The function of the map is pure Python and holds the "
+        "interpreter lock. You go from 2 to 8 parallel calls. How much faster does the map "
+        "become?"
+    )
     right = "A: no faster"
     wrong = [
         (
@@ -166,4 +171,10 @@ def vote() -> dict[str, Any]:
         "lock get in each other's way."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -1,7 +1,7 @@
 """The answers to the questions of lesson 05. If you look here first, you learn less."""
 
 from collections.abc import Sequence
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 from lessonkit.widgets.goals import Attempt, Goal
@@ -126,6 +126,13 @@ def first_element(*, at_most: float) -> Goal:
 
 def vote() -> dict[str, Any]:
     """Explain how large a batch must be for a more expensive call."""
+    question = (
+        "A call becomes ten times as expensive. How large must a batch be now for the map to "
+        "keep up with training?"
+    )
+    call, work, train = 0.002, 0.0001, 0.001  # seconds, as in the lesson
+    left = train - work
+    cheap, expensive = (cost / left for cost in (call, 10 * call))
     right = "C: about ten times as large"
     wrong = [
         (
@@ -145,8 +152,16 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        "The samples of a batch share one call, and training leaves 0.9 ms per sample for it. "
-        "A call of 2 ms needs 2.2 samples, one of 20 ms needs 22.2: 3 and 23 are enough."
+        "The samples of a batch share one call, and training leaves "
+        f"{milliseconds(left)} per sample for it. A call of {milliseconds(call)} needs {cheap:.1f} samples, "
+        f"one of {milliseconds(10 * call)} needs {expensive:.1f}: "
+        f"{ceil(cheap)} and {ceil(expensive)} are enough."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -137,6 +137,10 @@ def measured() -> Any:
 
 def vote() -> dict[str, Any]:
     """Explain what twice as many workers change."""
+    question = (
+        "Making a batch takes 800 ms, and a training step takes 100 ms. You change "
+        "num_workers from 4 to 8. What happens?"
+    )
     right = "B: batches come twice as often, but the first one comes no sooner"
     wrong = [
         (
@@ -160,4 +164,10 @@ def vote() -> dict[str, Any]:
         "started."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

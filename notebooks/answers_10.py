@@ -203,6 +203,7 @@ def not_once(job: Callable[..., Any], samples: int) -> Callable[[Any], int]:
 
 def vote() -> dict[str, Any]:
     """Explain what helps if the storage system is the limit."""
+    question = "A storage system can feed four machines and no more. What would help eight?"
     right = "C: reading fewer bytes"
     wrong = [
         (
@@ -227,4 +228,10 @@ def vote() -> dict[str, Any]:
         "machines' own disks would help."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -58,7 +58,7 @@ class HeatMap(Page):
         steps = []
         for step in search.steps:
             why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
-            square = [number - 1 for number in step.setting]
+            square = [number - 1 for number in step.setting.values()]
             steps.append(square_at(square, step.tried, why))
         self.tell("walk", {"steps": steps})
 

@@ -4,10 +4,10 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
+from databound.three_runs import VERDICTS, Verdict
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark, straggler
 from lessonkit.analysis import critical_path, limits
 from lessonkit.engine import check
-from lessonkit.loops.probe import VERDICTS, Verdict
 from lessonkit.widgets.controls import chosen
 from lessonkit.widgets.page_data import page_data
 from lessonkit.widgets.widget import Page

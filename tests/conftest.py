@@ -17,16 +17,16 @@ from time import monotonic, sleep
 from typing import Any, NoReturn
 
 import pytest
-import stand_in_torch
-from browser import Browser, Visit, missing
 from hypothesis import HealthCheck, settings
-from school import MOST, ROOT, Site, served
-from servers import LAB, SOCKETS, VOILA, Server, serve
+from support import stand_in_torch
+from support.school import MOST, ROOT, Site, served
 
 from lessonkit import ArtificialDataset, benchmark
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.workers.forked import CAN_FORK
 from lessonkit.widgets import sandbox
+from tools.browser import Browser, Visit, missing
+from tools.servers import LAB, SOCKETS, VOILA, Server, serve
 
 WATCHED = "browser"  # the fixture that every test in a browser uses, directly or not
 LEFT_OUT = pytest.StashKey[int]()
@@ -131,7 +131,7 @@ def visit(browser: Browser) -> Iterator[Visit]:
 def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The site, built if it is not there yet, in a folder of a school's server."""
     built = subprocess.run(
-        [sys.executable, "-m", "tools.site"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-m", "delivery.site"], cwd=ROOT, capture_output=True, text=True
     )
     if "cannot be reached" in built.stderr:
         pytest.skip(f"the site cannot be built: {built.stderr.strip()}")
@@ -154,15 +154,14 @@ def learner(site: Site, browser: Browser) -> Iterator[Visit]:
 @pytest.fixture(scope="session")
 def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a site that has the first page and those of symptoms, without the lessons."""
-    from tools.site import __main__ as command
-    from tools.site import pages, symptoms
+    from delivery.site import __main__ as command
+    from delivery.site import pages, symptoms
 
     folder = tmp_path_factory.mktemp("site")
-    lessons = sorted((pages.ROOT / "notebooks").glob("*.ipynb"))
-    (folder / "index.html").write_text(pages.first_page(lessons), encoding="utf-8")
-    symptoms.write_pages(folder, {path.stem: pages.title(path.stem) for path in lessons})
+    (folder / "index.html").write_text(pages.first_page(), encoding="utf-8")
+    symptoms.write_pages(folder)
     pages.picture_of_workers(folder)
-    pages.write_cards(lessons, folder)
+    pages.write_cards(folder)
     pages.write_report(folder)
     for path in (pages.HERE / "page").iterdir():
         if path.suffix in (".js", ".css"):

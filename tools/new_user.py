@@ -19,7 +19,6 @@ from time import perf_counter
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\S+")
 KNOB = ".lk input[type=range]:not([aria-label='Time in the run'])"
@@ -29,7 +28,7 @@ TRIES, LATE = 20, 3000  # ms, for a picture
 
 def main(folder: Path) -> None:
     """Clone, set up, open, move; say when each was done."""
-    from browser import Browser
+    from tools.browser import Browser
 
     began = perf_counter()
 

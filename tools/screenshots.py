@@ -6,7 +6,6 @@ python -m tools.screenshots
 from __future__ import annotations
 
 import io
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
-sys.path.insert(0, str(ROOT / "tests"))
 
 CELL = """
 from lessonkit import ArtificialDataset
@@ -35,8 +33,8 @@ COLOURS = 64  # a third of the bytes
 
 def main() -> None:
     """One page for each theme; the film is light."""
-    from browser import Browser, open_notebook, run_all
-    from servers import LAB, serve
+    from tools.browser import Browser, open_notebook, run_all
+    from tools.servers import LAB, serve
 
     PICTURES.mkdir(exist_ok=True)
     browser = Browser()

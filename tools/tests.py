@@ -1,4 +1,4 @@
-"""Run mypy, and all tests in six parts, side by side: on two cores that takes half of the time.
+"""Run mypy, and all tests in parts, side by side: on two cores that takes half of the time.
 
     python -m tools.tests [argument of pytest ...]
 
@@ -12,70 +12,33 @@ is one plain pytest.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 PYTEST = (sys.executable, "-m", "pytest")
-TESTS = Path(__file__).parent.parent / "tests"
 
 
-def files(names: str) -> tuple[str, ...]:
-    """Return the test files with these *names*."""
-    return tuple(f"tests/test_{name}.py" for name in names.split())
-
-
-def with_pages() -> Iterator[str]:
-    """Give the test files that open pages: those import what a page is."""
-    for path in sorted(TESTS.glob("test_*.py")):
-        if re.search(
-            r"^from (browser|test_browser\w*) import",
-            path.read_text(encoding="utf-8"),
-            re.M,
-        ):
-            yield f"tests/{path.name}"
-
-
-# What runs the lessons, once for all; what opens notebooks in JupyterLab, in one page, and what is
-# like it; pages of lessons elsewhere; jobs and pipelines. All other pages are one part, and the rest is one.
-NOTEBOOKS = files(
-    "notebooks controls_notebook lesson_numbers challenges cell_order cheats covered"
-)
-DESK = files(
-    "browser browser_explore browser_first_lesson browser_hub browser_install browser_keys "
-    "browser_questions browser_record browser_report browser_tasks browser_voila"
-)
-ELSEWHERE = files(
-    "browser_again browser_class browser_hosts browser_lessons browser_links browser_site"
-)
-MODELS = files(
-    "advise autotune clocks code critical_path elements forked formula idle iteration job "
-    "job_loaders limits load loaders_everywhere memory plot recommend resume rewrite trace "
-    "without_threads"
-)
-NAMED = (*NOTEBOOKS, *DESK, *ELSEWHERE, *MODELS)
-OTHER_PAGES = tuple(file for file in with_pages() if file not in NAMED)
+# Each is a list of folders, and together they are all: a folder that no other part names is in the last.
+BROWSER = ("tests/lab", "tests/page", "tests/delivery")
+MODELS = ("tests/engine", "tests/explain", "tests/improve", "tests/databound")
+LESSONS = ("tests/lessons",)
+NAMED = (*BROWSER, *MODELS, *LESSONS)
 PARTS = {
-    "rest": (*PYTEST, "--browser=without", *(f"--ignore={file}" for file in NAMED)),
-    "lessons": (*PYTEST, *NOTEBOOKS),
-    "JupyterLab": (*PYTEST, *DESK),
-    "lessons elsewhere": (*PYTEST, *ELSEWHERE),
-    "other pages": (*PYTEST, "--browser=only", *OTHER_PAGES),
+    "rest": (*PYTEST, *(f"--ignore={folder}" for folder in NAMED)),
+    "lessons": (*PYTEST, *LESSONS),
+    "JupyterLab": (*PYTEST, "tests/lab"),
+    "pages": (*PYTEST, "tests/page"),
+    "delivery": (*PYTEST, "tests/delivery"),
     "models": (*PYTEST, *MODELS),
     "types": (sys.executable, "-m", "mypy"),
 }
 # These often wait, and take longest: they go first, and the others have what they leave.
-FIRST = {"JupyterLab", "lessons elsewhere", "other pages"}
+FIRST = {"JupyterLab", "pages", "delivery"}
 NICE = ("nice", "-n", "5") if shutil.which("nice") else ()
-# Seconds of processor time for all of them: two cores then take at most three and a half minutes,
-# of which they are idle for ten seconds while the last part waits for a page.
-MOST = 2 * (210 - 10)
 PIPES: Any = {
     "stdout": subprocess.PIPE,
     "stderr": subprocess.STDOUT,
@@ -96,14 +59,11 @@ def processor_time() -> float:
 
 
 def summary(took: dict[str, float]) -> str:
-    """Return how many seconds of processor time each part *took*, and whether they have grown too many."""
-    largest = sorted(took.items(), key=lambda one: -one[1])
+    """Return how many seconds of processor time each part *took*, the longest first."""
+    largest = sorted(took.items(), key=lambda part: -part[1])
     parts = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in largest)
     whole = sum(took.values())
-    text = f"lessonkit: The tests took {whole:.0f} s of processor time: {parts}."
-    if whole > MOST:
-        text += f"\nlessonkit: That is more than {MOST} s: make a test cheaper, or mark one `long`."
-    return text
+    return f"lessonkit: The tests took {whole:.0f} s of processor time: {parts}."
 
 
 def main(given: list[str]) -> int:

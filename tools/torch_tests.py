@@ -36,7 +36,7 @@ def tests() -> list[str]:
     """Return the test files that ask for the fixture `library`, or for PyTorch alone."""
     texts = {
         str(file): file.read_text(encoding="utf-8")
-        for file in sorted((ROOT / "tests").glob("test_*.py"))
+        for file in sorted((ROOT / "tests").rglob("test_*.py"))
     }
     asks = ("library: Any", 'importorskip("torch")')
     return [file for file, text in texts.items() if any(ask in text for ask in asks)]

@@ -62,7 +62,7 @@ def state_of(trace: Any, after: int) -> State:
         event.change * event.nbytes for event in trace.events if event.time_ns <= now
     )
     first = times[0] if times else 0.0
-    before = trace.options["resume"]
+    before = trace.options.resume
     if before is not None:  # all is counted from the beginning of the run before
         first = before.position
         after = before.after + after

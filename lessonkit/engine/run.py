@@ -224,15 +224,8 @@ class Run(ABC):
             if condition():
                 break
         if self.recorder is not None and self.time > began:
-            self.recorder.spans += (
-                task.stage,
-                reason,
-                began,
-                self.time,
-                task.lane,
-                0,
-                task.last,
-                gate.name,
+            self.recorder.add_span(
+                task.stage, reason, began, self.time, task.lane, 0, task.last, gate.name
             )
 
     @abstractmethod
@@ -337,19 +330,10 @@ class Run(ABC):
     ) -> None:
         """Record a span of the current task: from now on it decides when that can go on."""
         if self.recorder is not None and stage is not None:
-            spans = self.recorder.spans
             task = self.current
-            spans += (
-                stage,
-                kind,
-                began,
-                ended,
-                task.lane,
-                element.key,
-                task.last,
-                place,
+            task.last = self.recorder.add_span(
+                stage, kind, began, ended, task.lane, element.key, task.last, place
             )
-            task.last = len(spans) // 8 - 1
 
     def name(self, wanted: str, position: Position, role: str) -> Name:
         """Name the stage at *position* in this *role*: *wanted*, with a number if that is taken."""

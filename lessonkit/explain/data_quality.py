@@ -7,6 +7,8 @@ from lessonkit.engine.node import Node, base_of, walk
 from lessonkit.engine.trace import Trace
 
 Sample = tuple[int, int]  # its source or file, and its number in that
+SHUFFLES = ("shuffle", "shuffle_and_repeat")
+REPEATS = ("repeat", "shuffle_and_repeat")
 FREEZES = "freezes the augmentation: every epoch sees what the first one saw"
 FREEZES_ORDER = "freezes one order for all epochs"
 
@@ -47,8 +49,10 @@ def mixes_passes(node: Node) -> bool:
     given = node.arguments
     if node.method == "DataLoader":
         return given["num_workers"] > 1 and base_of(node.inputs[0]) is None
-    mixes = node.method in ("shuffle", "interleave") or given.get("deterministic") is False
-    return mixes and any(part.method == "repeat" for part in walk(node))
+    is_mixer = node.method in (*SHUFFLES, "interleave")
+    if not is_mixer and given.get("deterministic") is not False:
+        return False
+    return any(part.method in REPEATS for part in walk(node) if part is not node)
 
 
 def passes(epoch: list[Sample]) -> list[list[Sample]]:
@@ -103,7 +107,7 @@ def what_is_frozen(root: Node) -> set[str]:
             frozen |= random
         if node.arguments.get("random"):
             random.add(FREEZES)
-        if node.method == "shuffle":
+        if node.method in SHUFFLES:
             random.add(FREEZES_ORDER)
             if keeps_order(node.arguments, is_anew):
                 frozen.add(FREEZES_ORDER)

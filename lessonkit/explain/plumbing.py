@@ -61,7 +61,10 @@ def plumbing(trace: Trace) -> tuple[Part, ...]:
 def title(node: Node, stage: str, buffer: str) -> str:
     """Choose what to write on a part: the *stage* of its function, its *buffer*, or its step."""
     if "stage" in node.arguments:
-        return stage or str(node.arguments["stage"])
+        worked = stage or str(node.arguments["stage"])
+        if node.method == "map_and_batch":
+            return f"{worked}, batch({node.arguments['batch_size']})"
+        return worked
     if node.method == "ArtificialDataset":
         return "file"
     values = node.arguments.values()

@@ -123,7 +123,7 @@ def of_loader(node: Node) -> Iterator[Change]:
             if base is None and workers > 1
             else ()
         )
-        yield "cache before the workers", node.replace(source.then("cache")), once
+        yield "cache before the workers", node.replace(Dataset(source).cache().node), once
 
 
 def of_buffers(node: Node) -> Iterator[Change]:
@@ -134,21 +134,23 @@ def of_buffers(node: Node) -> Iterator[Change]:
         words = f"prefetch({{}}) in place of prefetch({now})"
         yield from more(node, "buffer_size", sizes, words)
         return
-    yield f"prefetch(1) after {node.method}", node.then("prefetch", buffer_size=1), ()
+    yield f"prefetch(1) after {node.method}", Dataset(node).prefetch(1).node, ()
     if node.method != "cache":
-        yield f"cache after {node.method}", node.then("cache"), ()
+        yield f"cache after {node.method}", Dataset(node).cache().node, ()
 
 
 def of_calls(node: Node) -> Iterator[Change]:
     """Make more calls at the same time: in a map, or in an interleave, also for a flat_map."""
     given = node.arguments
-    if node.method == "map":
-        yield from more(node, "num_parallel_calls", CALLS, "num_parallel_calls={} in map")
-    for calls in CALLS if node.method == "flat_map" else ():
-        wide = {"cycle_length": calls, "block_length": 1, "num_parallel_calls": calls}
-        files = node.inputs[0].then("interleave", map_func=given["map_func"], **wide)
-        words = f"interleave with {counted(calls, 'calls')} in place of flat_map"
-        yield words, files, (MIXES,) if calls > 1 else ()
+    if node.method in ("map", "map_and_batch"):
+        words = f"num_parallel_calls={{}} in {node.method}"
+        yield from more(node, "num_parallel_calls", CALLS, words)
+    if node.method == "flat_map":
+        inputs = Dataset(node.inputs[0])
+        for calls in CALLS:
+            files = inputs.interleave(given["map_func"], calls, 1, calls).node
+            words = f"interleave with {counted(calls, 'calls')} in place of flat_map"
+            yield words, files, (MIXES,) if calls > 1 else ()
     if node.method == "interleave":
         open_now, calls_now = given["cycle_length"], given["num_parallel_calls"] or 0
         for calls in sorted({*CALLS, open_now or 1}):
@@ -184,8 +186,8 @@ def of_batches(node: Node) -> Iterator[Change]:
         yield "batch before map", above.replace(node.replace(*above.inputs)), ()
     if node.method == "map" and node.arguments["batches"] and above.method != "batch":
         for size in (8, 16, 32, 64):
-            batches = node.replace(above.then("batch", batch_size=size))
-            yield f"map of batches of {size}", batches.then("unbatch"), ()
+            batches = node.replace(Dataset(above).batch(size).node)
+            yield f"map of batches of {size}", Dataset(batches).unbatch().node, ()
     if node.method == "unbatch":
         while above.method in ("cache", "prefetch") or above.arguments.get("batches"):
             above = above.inputs[0]

@@ -27,7 +27,7 @@ def autotune(
     *,
     most_slots: int = 8,
     **options: Any,
-) -> Result:
+) -> "Result[SearchStep]":
     r"""Put a number in the place of every AUTOTUNE in *dataset*; no operator is added or moved.
 
     A map gets no more calls than *machine* has cores, a prefetch no more than *most_slots*, and
@@ -102,10 +102,13 @@ def open_numbers(
 
 
 class SearchStep(NamedTuple):
-    """A setting that was *tried*: the *change* to it, and *why* it was *accepted* or not."""
+    """A setting that was *tried*: the *change* to it, and *why* it was *accepted* or not.
+
+    It has the number of each operator by its name, as `change` has it.
+    """
 
     change: str
-    setting: Setting
+    setting: dict[str, int]
     tried: Tried
     accepted: bool
     why: str
@@ -200,7 +203,8 @@ class Search:
         numbers = [*zip(self.most, here, there, strict=True)]
         changed = [f"{name} {old} -> {new}" for name, old, new in numbers if old != new]
         words = ", ".join(changed or [f"{name} {new}" for name, _, new in numbers])
-        self.steps.append(SearchStep(words, there, self.tried[there], accepted, why))
+        setting = dict(zip(self.most, there, strict=True))
+        self.steps.append(SearchStep(words, setting, self.tried[there], accepted, why))
 
     def reason(self, setting: Setting) -> str:
         """Say why the search ends at *setting*."""

@@ -20,17 +20,24 @@ class Knob(NamedTuple):
         return f"{self.node.method}'s {self.name}={self.node.arguments[self.name]}"
 
 
+class Point(NamedTuple):
+    """A *value* of a knob, and the seconds *per_sample* that a run with it takes."""
+
+    value: int
+    per_sample: float
+
+
 class Curve(NamedTuple):
     """The seconds per sample for each value of a knob, and the value that is enough."""
 
     knob: Knob
-    points: tuple[tuple[int, float], ...]
+    points: tuple[Point, ...]
 
     @property
     def knee(self) -> int:
         """The first value that is within 2 % of the best."""
-        best = min(time for _, time in self.points)
-        return next(value for value, time in self.points if time <= best * 1.02)
+        best = min(point.per_sample for point in self.points)
+        return next(point.value for point in self.points if point.per_sample <= best * 1.02)
 
 
 def knobs(dataset: Dataset) -> list[Knob]:
@@ -105,7 +112,7 @@ def curve(
         tried = try_out(node, options)
         if not tried.samples:
             raise ValueError(f"{knob.name}={value}: no sample reached the training loop")
-        points.append((value, tried.per_sample))
+        points.append(Point(value, tried.per_sample))
     return Curve(knob, tuple(points))
 
 

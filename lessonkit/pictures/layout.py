@@ -112,7 +112,7 @@ def layout(trace: Trace) -> Layout:
     lanes: list[list[int]] = [[] for _ in rows]  # when the last bar of each lane ends
     bars = [in_lane(bar, lanes[bar.row], bar.row in keep) for bar in work]
     bars += bars_of_waits(trace.spans, waits, rows, bars)
-    queued = [*map(BufferEvent._make, trace.recorded.queued)]
+    queued = trace.recorded.queued
     for name, row in rows.items():
         if name.role in (QUEUE, AHEAD):
             events = queued if name.role == QUEUE else trace.events

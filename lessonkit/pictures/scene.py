@@ -1,13 +1,18 @@
 """What the page is sent: the one description of it, field by field.
 
-`page/scene.js` says the same on the page's side, and `tests/test_scene.py` compares the two.
+`page/scene.js` says the same on the page's side, and `tests/widgets/test_scene.py` compares the two.
 Tables of a few entries are lists of objects; bars and events, of which a run has thousands, are
 columns of one length. All times are whole microseconds since the first request, unless a field
 says otherwise.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:  # Python 3.10 has none, and needs none: these are read as text
+    from typing import NotRequired
 
 # ---- a run ----
 
@@ -109,7 +114,7 @@ class VerdictScene(TypedDict):
     """How the goals of a challenge stand: for each whether it is met, and a sentence."""
 
     passed: bool
-    goals: list[tuple[bool, str]]
+    goals: Sequence[tuple[bool, str]]
     message: str
 
 

@@ -51,6 +51,13 @@ class Attempt(NamedTuple):
     start: dict[str, Any] = {}  # noqa: RUF012
 
 
+class Judgement(NamedTuple):
+    """Whether an attempt *met* a goal, and in *words* what it reached or by how much it missed."""
+
+    met: bool
+    words: str
+
+
 @dataclass(frozen=True)
 class Goal:
     """Ask for any number that an attempt has, with a target: *at_most* or *at_least*.
@@ -85,11 +92,11 @@ class Goal:
             return self.zero
         return so_far or f"{self.name}: {self.target}"
 
-    def judge(self, attempt: Attempt) -> tuple[bool, str]:
-        """Return whether an attempt meets this goal; and in words by how much it misses it."""
+    def judge(self, attempt: Attempt) -> Judgement:
+        """Return whether an attempt meets this goal, and by how much it misses it."""
         value = self.measure(attempt) or 0
         if isinstance(value, str):
-            return False, f"{self.name}: {value}"
+            return Judgement(False, f"{self.name}: {value}")
         if self.at_most is not None:
             missing = value - self.at_most
             how = "over by"
@@ -98,9 +105,9 @@ class Goal:
             how = "short by"
         measured = f"{self.name}: {self.text(value)} ({self.target})"
         if missing <= CLOSE:
-            return True, self.asked(measured)
+            return Judgement(True, self.asked(measured))
         apart = self.text(missing).replace("%", "points")
-        return False, f"{measured}, {how} {apart}"
+        return Judgement(False, f"{measured}, {how} {apart}")
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,7 @@ class ChallengeTask:
         if not attempt.trace.samples:  # it would take no time, and meet most goals
             return failed("Not yet: no element reached the training loop.")
         judged = [goal.judge(attempt) for goal in self.goals]
-        missed = next((said for met, said in judged if not met), "")
+        missed = next((one.words for one in judged if not one.met), "")
         if missed:
             return failed(f"Not yet. {missed[0].upper()}{missed[1:]}.", judged)
         return {
@@ -131,7 +138,7 @@ class ChallengeTask:
         }
 
 
-def failed(message: str, goals: list[tuple[bool, str]] | None = None) -> VerdictScene:
+def failed(message: str, goals: list[Judgement] | None = None) -> VerdictScene:
     """Return the verdict on an attempt that does not pass."""
     return {"passed": False, "goals": goals or [], "message": message}
 
@@ -246,7 +253,7 @@ def job_of(trace: Trace) -> GivenJob:
     The work finds what no element shows: most lessons have maps that only cost time, so a
     pipeline without one of them gives the same elements.
     """
-    options = trace.options | {"machine": trace.machine}
+    options = vars(trace.options) | {"machine": trace.machine}
     once = PipelineRun(trace.dataset, options | {"num_epochs": 1, "keep": True}).simulate()
     address = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
     texts = (address.sub("", repr(element)) for element in once.epochs[0].elements)

@@ -3,6 +3,7 @@
 import _thread
 import ctypes
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -251,11 +252,12 @@ def explain_missing_names(shell: Any) -> None:
     def explained(
         shell: Any, kind: type, error: NameError, trace: Any, tb_offset: Any = None
     ) -> None:
-        if type(error) is NameError and error.name:
-            error.add_note(
-                f"If a cell above makes {error.name!r}, choose Run, Run All Above Selected Cell."
-            )
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        if type(error) is NameError and error.name:
+            print(
+                f"If a cell above makes {error.name!r}, choose Run, Run All Above Selected Cell.",
+                file=sys.stderr,
+            )
 
     if shell is not None:
         shell.set_custom_exc((NameError,), explained)

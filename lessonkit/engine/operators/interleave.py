@@ -9,7 +9,7 @@ from collections import deque
 
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.node import Description
+from lessonkit.engine.node import Cardinality, Description, Node
 from lessonkit.engine.run import Gate, Resource, StuckError
 from lessonkit.engine.trace import AHEAD, CALL
 
@@ -23,7 +23,7 @@ class Interleave(Stream):
     block = 0  # how many elements it has given in this turn
 
     def prepare(self) -> None:
-        self.stage = self.run.name("Interleave", self.scope.position, CALL)
+        self.stage = self.name("Interleave", CALL)
         self.cycle = cycle_length(
             self.cycle_length, self.num_parallel_calls, self.run.machine.cores
         )
@@ -59,8 +59,13 @@ def cycle_length(given: int | None, calls: int | None, cores: int) -> int:
     return math.ceil(cores / 3) if calls == AUTOTUNE else min(calls, cores)
 
 
-@operator("flat_map")
-@operator("interleave")
+def endless_or_unknown(node: Node, many: Cardinality) -> Cardinality:
+    """Count the elements of datasets that a function makes: only a missing end is known."""
+    return many if many == math.inf else None
+
+
+@operator("flat_map", count=endless_or_unknown)
+@operator("interleave", count=endless_or_unknown)
 class SequentialInterleave(Interleave):
     """Opens a dataset when its turn comes, and reads nothing ahead.
 
@@ -134,7 +139,7 @@ class ParallelInterleave(Interleave):
         self.most_results = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
         self.most_helpers = self.readers + 3 * self.cycle
-        name = self.run.name(f"interleave({self.cycle})", self.scope.position, AHEAD)
+        name = self.name(f"interleave({self.cycle})", AHEAD)
         self.files: list[File | None] = []  # of the cycle
         self.future: deque[File] = deque()
         self.to_read: deque[int] = deque()  # slots whose file may have room

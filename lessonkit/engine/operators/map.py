@@ -8,10 +8,11 @@ from lessonkit.engine.node import Node
 from lessonkit.engine.run import Gate, price
 from lessonkit.engine.trace import AHEAD, CALL
 
-from .stream import Listed, Scope, SlowFile, Stream, attempt, operator
+from .source import Listed, SlowFile
+from .stream import Scope, Stream, as_its_input, attempt, operator
 
 
-@operator("map")
+@operator("map", count=as_its_input)
 def open_map(scope: Scope, node: Node) -> Stream:
     """Open *node*; if it only costs time, as one more step of the source that it reads."""
     stream = SequentialMap(scope, node)
@@ -27,7 +28,7 @@ class SequentialMap(Stream):
     def prepare(self) -> None:
         self.price = price(self.cost, "cost")
         self.calls = self.map_func is not None or self.nbytes is not None
-        self.stage = self.run.name(self.node.arguments["stage"], self.scope.position, CALL)
+        self.stage = self.name(self.node.arguments["stage"], CALL)
 
     async def next(self) -> Element:
         element = await self.input.next()
@@ -66,7 +67,7 @@ class ParallelMap(SequentialMap):
         calls = self.num_parallel_calls
         self.most = self.run.machine.cores if calls == AUTOTUNE else calls
         wanted = f"{self.stage}: {self.most} call{'s' * (self.most != 1)}"
-        name = self.run.name(wanted, self.scope.position, AHEAD)
+        name = self.name(wanted, AHEAD)
         # The numbers of the calls whose elements are not claimed, in the order of the inputs
         self.window: deque[int] = deque()
         self.results: dict[int, Element] = {}  # of calls that have ended

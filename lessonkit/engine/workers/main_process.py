@@ -1,5 +1,6 @@
 """A `DataLoader` in the main process: which worker makes which batch, and their order."""
 
+import math
 import random
 import warnings
 from collections import deque
@@ -10,11 +11,19 @@ from types import SimpleNamespace
 from typing import Any
 
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.node import Node, base_of, cardinality, shared
+from lessonkit.engine.node import (
+    Cardinality,
+    Node,
+    base_of,
+    batches,
+    cardinality,
+    shared,
+)
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.operators.stream import Stream, operator
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, START, TAKE
+from lessonkit.words import counted
 
 from .forked import CAN_FORK, ForkedWorker
 from .worker import BatchMaker, Indices, Request, Worker, is_batch
@@ -31,7 +40,26 @@ class LoaderState:
     is_at_work: bool = False  # for a loop that has not ended
 
 
-@operator("DataLoader")
+def count_batches_of_loader(node: Node, samples: Cardinality) -> Cardinality:
+    """Count the batches of a loader's *node*; None for an iterable, unless that has no end."""
+    options = node.arguments
+    if options["batch_sampler"] is not None:
+        return length(options["batch_sampler"])
+    if options["sampler"] is not None:
+        samples = length(options["sampler"])
+    if samples is None or samples in (0, math.inf):
+        return samples
+    if base_of(node.inputs[0]) is None:
+        return None
+    return batches(samples, options["batch_size"], options["drop_last"])
+
+
+def length(sampler: Any) -> int | None:
+    """Return the length of a *sampler*; None if it has none, for it has only to be an iterable."""
+    return len(sampler) if hasattr(sampler, "__len__") else None
+
+
+@operator("DataLoader", count=count_batches_of_loader)
 class Loader(Stream):
     """Makes each batch in the loop's own process, when it is asked for: nothing is made ahead."""
 
@@ -136,22 +164,19 @@ class LoaderWithWorkers(Loader):
 
     def prepare(self) -> None:
         super().prepare()
-        name = self.run.name
-        position = self.scope.position
         count = self.num_workers
         each = 2 if self.prefetch_factor is None else self.prefetch_factor
         self.most: int = count * each  # requests at the same time
-        self.stage = name("Worker", position, FILL)
-        self.start_stage = name("Start", position, START)
-        self.transfer_stage = name("Transfer", position, CALL)
-        self.queue = name("Queue", position, QUEUE)
-        self.take_stage = name("Take", position, TAKE)
-        wanted = f"DataLoader: {count} worker{'s' * (count != 1)}"
-        buffer = name(wanted, position, AHEAD)
+        self.stage = self.name("Worker", FILL)
+        self.start_stage = self.name("Start", START)
+        self.transfer_stage = self.name("Transfer", CALL)
+        self.queue = self.name("Queue", QUEUE)
+        self.take_stage = self.name("Take", TAKE)
+        buffer = self.name(f"DataLoader: {counted(count, 'workers')}", AHEAD)
         self.news = Gate(self.run, buffer)
         self.open_buffer(buffer, self.most)
         if self.recorder is not None:
-            self.recorder.workers[position.site] = count
+            self.recorder.workers[self.scope.position.site] = count
         self.workers: list[Worker] = []
         self.active = [True] * count  # workers that have not ended
         self.cycle = cycle(range(count))

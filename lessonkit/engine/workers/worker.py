@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from lessonkit.engine import check
-from lessonkit.engine.element import END, Element, Failure, stack
+from lessonkit.engine.element import END, Batch, Element, Failure, stack
 from lessonkit.engine.machine import WorkerInfo
-from lessonkit.engine.node import Node, NodeStates, one_call, rebuilt
-from lessonkit.engine.operators.stream import Listed, joined, operator
+from lessonkit.engine.node import Node, NodeStates, base_of, cardinality, one_call, rebuilt
+from lessonkit.engine.operators.combine import After
+from lessonkit.engine.operators.source import Listed
+from lessonkit.engine.operators.stream import Stream, joined, operator
 from lessonkit.engine.run import Gate, Process, price
-from lessonkit.engine.trace import CALL
+from lessonkit.engine.trace import CALL, BufferEvent
 
 # Of a batch; of one sample without batches; None for an iterable's next
 Indices = list[int] | int | None
@@ -25,7 +27,7 @@ class Asked(Listed):
         asked = self.maker.asked
         if not self.one_call:
             return self.sample(asked)
-        parts = [*map(self.sample, asked)]
+        parts = [self.sample(index) for index in asked]
         element = joined(self.run, parts)
         element.value = stack(element.value)
         return element
@@ -38,6 +40,46 @@ class Asked(Listed):
         element = self.make(self.values[index])
         if self.run.sized:
             self.run.measure(element, self.nbytes)
+        return element
+
+
+@operator("numbered")
+class Numbered(Stream):
+    """Gives tuples of a number and the sample that its *maker* asks for, or two batches of them."""
+
+    async def next(self) -> Element:
+        element = await self.input.next()
+        asked = self.maker.asked
+        number = (
+            Batch(map(self.number, asked)) if self.maker.one_call else self.number(asked)
+        )
+        element.value = (number, element.value)
+        return element
+
+    def number(self, index: int) -> int:
+        start: int = self.start
+        return start + int(self.maker.from_the_start(index))
+
+
+@operator("asked_of_both")
+class AskedOfBoth(Stream):
+    """Gives the sample that its *maker* asks for out of one of two inputs, one after the other."""
+
+    async def next(self) -> Element:
+        maker = self.maker
+        asked = maker.asked
+        index = maker.from_the_start(asked)
+        if index < 0:
+            raise IndexError(f"sample {asked}: there are fewer samples")
+        is_first = index < self.first
+        try:
+            # The number that the sample has in its part, for the streams above
+            maker.asked = index if is_first else index - self.first
+            element = await self.opened[0 if is_first else 1].next()
+        finally:
+            maker.asked = asked
+        if not is_first:
+            element.number = After(self.first, element.number)
         return element
 
 
@@ -104,6 +146,24 @@ class BatchMaker:
         if base is None:
             self.stream = scope.open(pipeline)
             return
+        self.stream = scope.open(self.by_number(pipeline, base))
+
+    def by_number(self, pipeline: Node, base: Node) -> Node:
+        """Return a *pipeline* over *base* that gives the samples that this asks for."""
+
+        def change(_: Node, node: Node) -> Node:
+            if node.method != "enumerate":
+                return node
+            return Node("numbered", node.inputs, node.arguments | {"maker": self})
+
+        return rebuilt(pipeline, {base: self.asked_of(base)}, change)
+
+    def asked_of(self, base: Node) -> Node:
+        """Return a node that gives those of the samples of *base* that this asks for."""
+        if base.method == "concatenate":
+            parts = [self.by_number(part, base_of(part) or part) for part in base.inputs]
+            first = cardinality(base.inputs[0])
+            return Node("asked_of_both", (*parts,), {"first": first, "maker": self})
         is_share = base.method == "shard"
         given = (base.inputs[0] if is_share else base).arguments
         values = given.get("values", ())
@@ -112,12 +172,19 @@ class BatchMaker:
         arguments = {
             "values": values,
             "nbytes": given.get("nbytes"),
-            "kept": loader.kept,
+            "kept": self.loader.kept,
             "one_call": self.one_call,
             "maker": self,
         }
-        node = Node("asked", (), arguments)
-        self.stream = scope.open(rebuilt(pipeline, {base: node}))
+        return Node("asked", (), arguments)
+
+    def from_the_start(self, index: int) -> int:
+        """Return the number of sample *index*, which counts from the end if it is negative."""
+        if index >= 0:
+            return index
+        kept = self.loader.kept
+        samples: Any = len(kept.elements) if kept else cardinality(self.loader.base)
+        return index + int(samples)
 
     def close(self) -> None:
         """Close the pipeline, if it is open."""
@@ -297,10 +364,10 @@ class Worker(BatchMaker):
             if (recorder := run.recorder) is not None:
                 recorder.numbers[made.key] = request.number
                 if began > request.sent:
-                    for time, change in (request.sent, 1), (began, -1):
-                        recorder.queued.append(
-                            (self.loader.queue, time, change, made.key, 0)
-                        )
+                    queue = self.loader.queue
+                    came = BufferEvent(queue, request.sent, +1, made.key, nbytes=0)
+                    left = BufferEvent(queue, began, -1, made.key, nbytes=0)
+                    recorder.queued += [came, left]
             await run.spend(self.transfer, self.loader.transfer_stage, made)
         return made
 

@@ -1,0 +1,1 @@
+"""What real tf.data, PyTorch, storages and GPUs did, and the programs that measured it."""

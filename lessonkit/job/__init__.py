@@ -1,1 +1,0 @@
-"""A learner's own loader and step: watched in short runs, and then forecast in other settings."""

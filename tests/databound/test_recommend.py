@@ -1,0 +1,463 @@
+"""What is recommended for a job, held against all that the same thing takes in other settings."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from test_job import FREE, MUCH_LOST, NOTHING_LOST, PAID, Modelled
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "notebooks"))
+
+from answers_11 import on_gpu
+
+from databound import __main__ as command
+from databound import advice as module
+from databound import load_job, save_job
+from databound.advice import EPOCHS, combinations, recommend
+from databound.job import Job
+from databound.three_runs import VERDICTS
+from databound.watching import OnDevice, restored
+from lessonkit.engine.machine import Handling
+from lessonkit.pictures.drawing import PAPER
+from lessonkit.words import percent
+
+TAKES_LONG = Handling(take=0.012)
+MODELS = {
+    "data-bound": Modelled(0.020, 0.010, FREE, NOTHING_LOST, computes=False),
+    "waits for files": Modelled(
+        0.004, 0.010, FREE, NOTHING_LOST, wait=0.030, computes=False
+    ),
+    "step-bound": Modelled(0.0004, 0.020, FREE, NOTHING_LOST, computes=False),
+    "taking": Modelled(0.020, 0.010, PAID, NOTHING_LOST, computes=False),
+    "takes long": Modelled(0.003, 0.005, TAKES_LONG, NOTHING_LOST, computes=False),
+    "shared cores": Modelled(0.030, 0.015, FREE, MUCH_LOST),
+    "slow for its device": Modelled(
+        0.014,
+        0.001,
+        FREE,
+        NOTHING_LOST,
+        computes=False,
+        device=OnDevice(0.001, 0.010, 3),
+    ),
+    "device": Modelled(
+        0.008,
+        0.001,
+        FREE,
+        NOTHING_LOST,
+        computes=False,
+        device=OnDevice(0.001, 0.010, 3),
+    ),
+}
+
+
+@pytest.fixture
+def recommended(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A function that recommends for a model, whose loader has so many workers."""
+
+    def of(model: Modelled, num_workers: int, noise: float = 0) -> Any:
+        def measured(loader: Any, *, step: Any) -> Job:
+            job = model.job()
+            job.said["num_workers"], job.numbers.noise = num_workers, noise
+            return job
+
+        monkeypatch.setattr(module, "measure_job", measured)
+        return recommend(SimpleNamespace(), lambda batch: None)
+
+    return of
+
+
+def seconds(model: Modelled, job: Job, settings: dict[str, Any]) -> float:
+    """How long an epoch of a training really takes, with other settings."""
+    said = job.setting(**settings)
+    stay, factor = said["persistent_workers"], said["prefetch_factor"]
+    trace = model.trace(
+        said["num_workers"], step=True, factor=factor, stay=stay, epochs=EPOCHS
+    )
+    return float(trace.duration) / EPOCHS
+
+
+class Congested(Modelled):
+    """A storage that gives a batch each 15 ms at most, to however many workers."""
+
+    def trace(self, workers: int, **more: Any) -> Any:
+        wait, self.wait = self.wait, max(self.wait, workers * 0.015)
+        try:
+            return super().trace(workers, **more)
+        finally:
+            self.wait = wait
+
+
+def test_what_a_real_run_confirms_is_what_is_really_saved(recommended: Any) -> None:
+    model = Congested(0.0005, 0.001, FREE, NOTHING_LOST, wait=0.045, computes=False)
+    found = recommended(model, 0)
+    now = seconds(model, found.job, {})
+    assert found.changes
+    for change in found.changes:
+        assert change.saves == pytest.approx(
+            1 - seconds(model, found.job, change.settings) / now, abs=0.03
+        )
+
+
+class Refused(Modelled):
+    """A server that refuses a third connection."""
+
+    def go(self, workers: int, seconds: float, **more: Any) -> Any:
+        if workers > 2:
+            raise RuntimeError("with a worker, the loader raised: refused")
+        return super().go(workers, seconds, **more)
+
+
+def test_a_setting_that_fails_when_it_is_tried_is_dropped(recommended: Any) -> None:
+    found = recommended(
+        Refused(0.0005, 0.001, FREE, NOTHING_LOST, wait=0.045, computes=False), 0
+    )
+    assert found.changes[0].settings["num_workers"] == 2
+    assert all(change.settings["num_workers"] <= 2 for change in found.changes)
+    assert (
+        "num_workers=16, persistent_workers=True: with a worker, the loader raised"
+        in str(found)
+    )
+
+
+def test_every_line_to_paste_is_taken_by_the_loader(library: Any) -> None:
+    load = library.utils.data.DataLoader
+    written: dict[str, Any] = {
+        "num_workers": 2,
+        "prefetch_factor": 4,
+        "persistent_workers": True,
+        "multiprocessing_context": "fork",
+        "timeout": 5,
+    }
+    job = MODELS["data-bound"].job()
+    job.said |= {name: written[name] for name in job.said if name in written}
+    job.subject = SimpleNamespace(loader=load(range(8), **written))  # type: ignore[assignment]
+    for setting in combinations(job):
+        line = module.describe(job, setting, 0.1, True).line
+        given = eval(f"dict({line[len('DataLoader(..., ') : -1]})")
+        with restored():
+            taken = [int(batch[0]) for batch in load(range(8), **(written | given))]
+        assert taken == [*range(8)]
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+@pytest.mark.parametrize("name", MODELS)
+def test_what_comes_first_is_as_good_as_the_best(
+    recommended: Any, name: str, num_workers: int
+) -> None:
+    found = recommended(model := MODELS[name], num_workers)
+    job = found.job
+    now = seconds(model, job, {})
+    best = min(
+        [now, *(seconds(model, job, dict(setting)) for setting in combinations(job))]
+    )
+    first = found.changes[0].settings if found.changes else {}
+    assert seconds(model, job, first) <= 1.05 * best
+    for change in found.changes:
+        assert change.saves == pytest.approx(
+            1 - seconds(model, job, change.settings) / now, abs=0.03
+        )
+        assert 1 <= len(change.settings) <= 4
+    assert len(found.changes) <= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "num_workers", "verdict"),
+    [
+        ("data-bound", 0, "they take turns"),
+        ("data-bound", 1, "data-bound"),
+        ("waits for files", 0, "they take turns"),
+        ("waits for files", 2, "data-bound"),
+        ("device", 0, "step-bound"),
+        ("slow for its device", 0, "data-bound"),
+        ("step-bound", 0, "step-bound"),
+        ("step-bound", 2, "step-bound"),
+        ("takes long", 2, "the loop's own time"),
+        ("shared cores", 0, "they take turns"),
+        ("shared cores", 2, "both want the same cores"),
+    ],
+)
+def test_the_verdict_names_what_decides(
+    recommended: Any, name: str, num_workers: int, verdict: str
+) -> None:
+    assert recommended(MODELS[name], num_workers).verdict == verdict
+
+
+def test_where_little_can_be_saved_it_says_stop_and_nothing_else(
+    recommended: Any,
+) -> None:
+    found = recommended(MODELS["step-bound"], 0)
+    assert str(found).startswith("Step-bound: the loader keeps up with the step. Stop here")
+    assert len(str(found).splitlines()) == 2
+    assert found.changes == [] == found.rows()
+    assert found.picture
+
+
+def test_runs_that_differ_by_more_than_the_effect_tell_nothing(
+    recommended: Any,
+) -> None:
+    found = recommended(MODELS["data-bound"], 0, noise=0.9)
+    assert found.verdict == "cannot tell"
+    assert found.changes == []
+
+
+TAKES_SOME = Handling(take=0.006)
+SAVES_A_TENTH = Modelled(0.008, 0.010, TAKES_SOME, NOTHING_LOST, computes=False)
+
+
+def test_noise_does_not_hide_a_change_that_saves_more(recommended: Any) -> None:
+    found = recommended(MODELS["data-bound"], 0, noise=0.24)
+    assert found.changes[0].saves > 0.4
+
+
+@pytest.mark.parametrize(("noise", "told"), [(0.02, True), (0.3, False)])
+def test_a_difference_within_the_noise_is_not_sold_as_a_gain(
+    recommended: Any, noise: float, told: bool
+) -> None:
+    found = recommended(SAVES_A_TENTH, 0, noise=noise)
+    assert found.verdict == "they take turns"
+    assert bool(found.changes) == told
+    # The same run was made again, and did not differ: half of the noise is left
+    assert found.error == pytest.approx(noise / 2, abs=0.001)
+    assert ("No change of a setting saves more than 15 %." in str(found)) != told
+
+
+@pytest.mark.parametrize(("noise", "told"), [(0.02, True), (0.2, False)])
+def test_of_a_stored_job_a_difference_within_the_range_is_not_sold_as_a_gain(
+    noise: float, told: bool
+) -> None:
+    job = SAVES_A_TENTH.job()
+    job.numbers.noise, job.subject = noise, None
+    assert bool(recommend(job).changes) == told
+
+
+def test_the_stored_job_with_a_cheap_loader_has_a_change_that_is_worth_it() -> None:
+    """Runs differed by 14 %, and the setting that it names really saved as much, or more."""
+    found = recommend(on_gpu("features")["job"])
+    assert [change.settings["num_workers"] for change in found.changes] == [2]
+    assert found.changes[0].saves > found.error
+
+
+def test_without_matplotlib_as_in_a_browser_the_page_has_no_picture(
+    recommended: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = recommended(MODELS["waits for files"], 0)
+    whole = found._repr_html_()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert found._repr_html_() == re.sub("<img [^>]*>", "", whole) != whole
+
+
+def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) -> None:
+    found = recommended(MODELS["waits for files"], 0)
+    text, page = str(found), found._repr_html_()
+    assert len(found.table) == len(list(combinations(found.job))) + 1
+    assert 5 < len(found.rows()) <= 11
+    named = [row[0] for row in found.rows()]
+    assert named[:2] == ["setting", "as it is"]
+    assert {"num_workers=1", "num_workers=2", "num_workers=4"} <= {*named}
+    assert {module.as_arguments(change.settings) for change in found.changes} <= {*named}
+    for row in found.rows():
+        assert all(cell in text for cell in row)
+    for change in found.changes:
+        assert change.line in text
+        assert change.line in page
+    assert "<script" not in page
+    for change in found.changes:  # one number for one saving, wherever it stands
+        told = percent(change.saves)
+        assert f": saves {told} (" in str(change)
+        assert (module.as_arguments(change.settings), told) in [
+            (row[0], row[-1]) for row in found.rows()
+        ]
+    assert f"the first change saves {percent(found.changes[0].saves)}" in page
+    assert f"<pre>{found.changes[0].line}</pre>" in page
+    assert f'<img alt="{found.picture.words}" src="data:image/png' in page
+    numbers = json.loads(json.dumps(found.numbers()))
+    assert numbers["changes"][0]["settings"] == found.changes[0].settings
+    assert len(numbers["table"]) == len(found.table)
+    assert any("prefetch_factor" in row["settings"] for row in numbers["table"])
+
+
+@pytest.mark.parametrize(("now", "factor"), [(0, 2), (2, 3), (6, 2)])
+def test_the_page_has_what_is_asked_for_whatever_the_loader_has_now(
+    recommended: Any, monkeypatch: pytest.MonkeyPatch, now: int, factor: int
+) -> None:
+    """Other numbers of workers, a longer queue, and workers that stay."""
+    monkeypatch.setattr(Modelled, "loader", SimpleNamespace(**vars(Modelled.loader)))
+    Modelled.loader.prefetch_factor = factor
+    found = recommended(MODELS["waits for files"], now)
+    words = [row[0] for row in found.rows()]
+    assert {f"num_workers={one}" for one in (1, 2, 4) if one != now} <= {*words}
+    assert any("prefetch_factor=4" in row for row in words)
+    assert len(words) <= 11
+    if now:
+        stays = {"persistent_workers": True}
+        assert stays in [row.settings for row in found.table]
+
+
+@pytest.mark.parametrize("name", ["images", "text", "features"])
+def test_no_forecast_saves_more_than_any_loader_could(name: str) -> None:
+    found = recommend(on_gpu(name)["job"])
+    assert all(found.saved(row) <= found.most for row in found.table)
+
+
+def test_a_picture_has_forecasts_with_their_range_and_what_a_real_run_took(
+    recommended: Any,
+) -> None:
+    found = recommended(MODELS["waits for files"], 0, noise=0.1)
+    panel = found.picture.figure.axes[0]
+    names = [label.get_text() for label in panel.get_yticklabels()]
+    assert names == [row[0] for row in found.rows()[1:]]
+    dots = [line for line in panel.lines if line.get_marker() == "o"]
+    hollow = [line for line in dots if line.get_markerfacecolor() == PAPER]
+    assert [*hollow[0].get_xdata()] == [found.table[0].mean]
+    assert len(hollow) == len(names)
+    assert len(dots) - len(hollow) == sum(one.tried for one in found.changes) > 0
+    now = found.table[0].mean
+    taken = [line.get_xdata()[0] for line in dots if line not in hollow]
+    assert now * (1 - found.changes[0].saves) in taken
+    least = [line for line in panel.lines if line.get_marker() != "o"]
+    assert least[0].get_xdata()[0] == now * (1 - found.most)
+
+
+def test_no_setting_saves_more_than_the_cores_allow(recommended: Any) -> None:
+    found = recommended(MODELS["shared cores"], 0)
+    known = found.job.numbers
+    assert f"of work for {known.cores} cores" in found.rest
+    (most,) = re.findall(r"more than ([\d.]+) %", found.rest)
+    assert float(most) < 100 * found.most
+    assert all(100 * found.saved(row) <= float(most) + 0.1 for row in found.table)
+    free = recommended(MODELS["waits for files"], 0)  # with cores enough
+    assert "the loop's own time" in free.rest
+    for page in (found, free):
+        assert page.rest in str(page)
+
+
+def test_of_settings_that_are_alike_the_one_that_costs_the_least_comes_first(
+    recommended: Any,
+) -> None:
+    model = Modelled(0.009, 0.010, FREE, NOTHING_LOST, computes=False)
+    told_apart, alike = (recommended(model, 0, noise=noise) for noise in (0, 0.1))
+    assert "save the same" in str(alike)
+    workers = [change.settings["num_workers"] for change in alike.changes[: alike.alike]]
+    assert workers == sorted(workers)
+    first, best = alike.changes[0], max(alike.changes, key=lambda one: one.saves)
+    assert 1 - first.saves <= 1.05 * (1 - best.saves)
+    assert all(row.within == 0 for row in told_apart.table)
+    assert all(row.within == 0.1 for row in alike.table)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_stored_job_foretells_the_same(name: str, tmp_path: Path) -> None:
+    job, file = MODELS[name].job(), tmp_path / "job.json"
+    save_job(job, file)
+    stored = load_job(file)
+    for setting in combinations(job):
+        told, again = (one.forecast(**dict(setting)) for one in (job, stored))
+        assert again == pytest.approx(told, rel=0.01)
+    found = recommend(stored)
+    assert found.verdict == recommend(job).verdict
+    assert all("not tried" in str(change) for change in found.changes)
+
+
+def test_another_file_is_no_job(tmp_path: Path) -> None:
+    for text in ("", "{}", '{"numbers": {"threads": 3}}', "[1]"):
+        (tmp_path / "job.json").write_text(text, "utf-8")
+        with pytest.raises(ValueError, match="must be a file that save_job wrote"):
+            load_job(tmp_path / "job.json")
+
+
+@pytest.mark.parametrize(("name", "code"), [("data-bound", 1), ("step-bound", 0)])
+def test_the_command_tells_programs_by_its_exit_code(
+    recommended: Any,
+    name: str,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Any,
+) -> None:
+    found, printed = recommended(MODELS[name], 0), {}
+    capsys.readouterr()
+    monkeypatch.setattr(command, "recommend", lambda *given: found)
+    for form in ("text", "html", "json"):
+        said = ["databound", "json:dumps", "json:loads", "--form", form]
+        monkeypatch.setattr(sys, "argv", said)
+        assert command.main() == code
+        printed[form] = capsys.readouterr().out
+    assert json.loads(printed["json"]) == json.loads(json.dumps(found.numbers()))
+    assert VERDICTS[found.verdict] in printed["html"]
+    assert printed["html"].startswith("<!doctype html>")
+    assert printed["text"] == f"{found}\n"
+    assert "An epoch takes" in printed["text"]
+
+
+JOB = """
+import time
+from lessonkit import DataLoader, Dataset
+
+loader = DataLoader(Dataset.range(160).map(lambda number: time.sleep(0.005)), 4)
+step = print
+wrong = [1, 2]
+"""
+
+
+def test_the_command_measures_what_a_module_has_and_prints_nothing_of_its_own_between(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "my_module.py").write_text(JOB, "utf-8")
+    code = "from databound import advice, numbers; numbers.RUN, advice.TRY = 0.3, 0.3;"
+    code += "from databound.__main__ import main; raise SystemExit(main())"
+    said = ["my_module:loader", "my_module:step", "--form", "json"]
+    found = subprocess.run(
+        [sys.executable, "-c", code, *said],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode in (0, 1), found.stderr
+    assert json.loads(found.stdout)["now"]
+    assert "measuring the loader" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("loader", "said"),
+    [
+        ("my_module:wrong", "must be a DataLoader"),
+        ("my_module:no", "no attribute"),
+        ("gone:loader", "No module"),
+    ],
+)
+def test_the_command_says_in_a_sentence_what_cannot_be_measured(
+    loader: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    module = ModuleType("my_module")
+    exec(JOB, vars(module))
+    monkeypatch.setitem(sys.modules, "my_module", module)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # the command adds the folder it is in
+    monkeypatch.setattr(sys, "argv", ["databound", loader, "my_module:step"])
+    assert command.main() == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert said in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_the_output_in_the_documents_is_what_a_page_says_now(recommended: Any) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "own_job.md").read_text("utf-8")
+    shown = document.rsplit("```", 2)[1].strip().splitlines()
+    found = recommended(MODELS["waits for files"], 0)
+
+    def without_numbers(text: str) -> str:
+        return re.sub(r"\d[\d.,]*( [kMG]?B| m?s)?", "#", text)
+
+    kinds = [without_numbers(str(change)) for change in found.changes]
+    page = [without_numbers(line) for line in str(found).splitlines()]
+    assert len(kinds) == len(shown) - 3
+    assert [without_numbers(line) for line in shown[:2]] == page[:2]
+    assert shown[2].startswith("Change this")
+    for line in shown[3:]:
+        (said,) = re.findall(r": saves .*", without_numbers(line))
+        assert any(change.endswith(said) for change in kinds), (said, kinds)

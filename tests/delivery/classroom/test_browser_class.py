@@ -1,0 +1,396 @@
+"""A class of three pages and a board, led through two rounds of a question of each type."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from nbformat.v4 import new_code_cell
+from playwright.sync_api import expect
+from support.alone import ANSWERED, show, show_cells
+from support.classes import CHOICE, Class, class_beside, record
+
+from delivery.classroom.questions import asked
+from delivery.classroom.store import Store
+from lessonkit import ArtificialDataset
+from lessonkit.widgets import challenge, goals, predict
+from tools.browser import Browser, Visit, serious_violations
+from tools.servers import HOST
+
+ONCE = {"num_epochs": 1}
+TASK = 5  # the number of the challenge, which comes last
+expect.set_options(timeout=60_000)
+SCREENS = (1920, 1080), (1024, 768)
+SCROLLS = """() => {
+    const { scrollWidth, scrollHeight } = document.documentElement;
+    return scrollWidth > innerWidth || scrollHeight > innerHeight;
+}"""
+LONG = "a sentence of a length that a vote of the lessons has, with a reason in its second half"
+
+
+def one_file(read: int = 15) -> Any:
+    return ArtificialDataset(3, open=0.03, read=read / 1e3), {**ONCE, "train": 0.01}
+
+
+def mapped(calls: int) -> Any:
+    return ArtificialDataset(20).map(cost=0.030, num_parallel_calls=calls), ONCE
+
+
+def questions() -> list[Any]:
+    """One question of each type, as a lesson makes them."""
+    naive = ArtificialDataset()
+    return [
+        predict(
+            "How long?",
+            (naive, ONCE),
+            wrong=[(0.2, "That is two epochs.")],
+            why="It adds up.",
+        ),
+        predict(
+            "Which is it?",
+            (naive, ONCE),
+            answer=lambda _: "the reading",
+            choices=["the reading", "the training"],
+            wrong=[("the training", "Reading takes longer.")],
+            why="It takes 45 ms.",
+        ),
+        predict(
+            "When does each bar begin?",
+            (naive.prefetch(1), ONCE),
+            place=["Train"],
+            wrong=[((naive, ONCE), "You let them take turns.")],
+            why="Reading goes on.",
+        ),
+        predict(
+            "How many ms a sample?",
+            mapped,
+            draw={"calls": range(1, 4)},
+            wrong=[(lambda *runs: [runs[0].per_sample] * 3, "More calls do help.")],
+            why="Training decides.",
+        ),
+        predict(
+            "Which of these is true?",
+            answer=lambda: "this",
+            choices=["this", "that"],
+            wrong=[("that", "That is not so.")],
+            why="Because.",
+        ),
+        challenge(
+            "Be quick.",
+            goals=[goals.total(at_most=0.08)],
+            hints=["Read faster."],
+            pipeline=one_file,
+            read=(5, 25, 5),
+        ),
+    ]
+
+
+def known() -> list[dict[str, Any]]:
+    """What the board knows of them."""
+    found = map(asked, questions())
+    return [{"lesson": "index.html", **one} for one in found if one]
+
+
+class Lesson:
+    """The page of one learner, in a browser of its own."""
+
+    def __init__(self, page: Any, address: str, numbers: list[int]) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.goto(f"{address}index.html")
+        all_of_them = questions()
+        self.widgets = {number: all_of_them[number] for number in (*numbers, TASK)}
+        show_cells(Visit(page), [new_code_cell() for _ in all_of_them], self.widgets)
+
+    def load_again(self) -> None:
+        """Load the page again; its kernel is there still."""
+        self.page.reload()
+        cells = '<div class="jp-Cell"></div>' * (TASK + 1)
+        self.page.set_content(f'<div class="jp-Notebook">{cells}</div>')
+        self.page.evaluate(ANSWERED)
+        for number, widget in self.widgets.items():
+            show(Visit(self.page), number, widget)
+
+    def card(self, number: int) -> Any:
+        return self.page.locator(".jp-Cell").nth(number).locator(".lk-predict")
+
+    def commit(self, number: int, sure: str = "certain") -> None:
+        self.card(number).get_by_label(sure, exact=True).check()
+        self.card(number).get_by_role("button", name="Commit to this answer").click()
+
+    def verdict(self, number: int) -> Any:
+        return self.card(number).locator(".lk-verdict")
+
+    def answer(self, number: int, right: bool) -> None:
+        """Say something right, or what a mistake leads to, and commit to it."""
+        SAY[number](self.card(number), right)
+        self.commit(number)
+
+
+def say_number(card: Any, right: bool) -> None:
+    card.get_by_label("Your answer in ms").fill("105" if right else "200")
+
+
+def choose(card: Any, right: bool) -> None:
+    card.locator(".lk-choices").first.get_by_role("radio").nth(0 if right else 1).check()
+
+
+def place(card: Any, right: bool) -> None:
+    """Put each bar where it belongs, or at the beginning, by keys."""
+    steps = known()[2]["right"] if right else [0, 0, 0]
+    for bar, step in zip(card.locator("g[role=button]").all(), steps, strict=True):
+        bar.press("Enter")
+        for _ in range(60):
+            bar.press("ArrowLeft")
+        for _ in range(int(step)):
+            bar.press("ArrowRight")
+        bar.press("Enter")
+
+
+def draw(card: Any, right: bool) -> None:
+    """Move each point to where it belongs, or leave it where the first is."""
+    places = known()[3]["right"]
+    for point, to in zip(card.get_by_role("slider").all(), places, strict=True):
+        point.press("Enter")
+        while right and int(point.get_attribute("aria-valuenow") or 0) > to + 0.5:
+            point.press("ArrowDown")
+
+
+SAY: list[Callable[[Any, bool], None]] = [say_number, choose, place, draw, choose]
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Class]:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("<!DOCTYPE html><title>A lesson</title>")
+    with class_beside(tmp_path, known()) as one:
+        yield one
+
+
+@pytest.fixture
+def pages(
+    browser: Browser, served: Class, learners: int, numbers: list[int]
+) -> Iterator[tuple[Any, list[Lesson]]]:
+    """A board, and the pages of so many learners with the questions of these numbers and the challenge."""
+    whole: Any = browser.context.browser
+    with ExitStack() as until:
+
+        def page(width: int, height: int) -> Any:
+            context = whole.new_context(viewport={"width": width, "height": height})
+            until.callback(context.close)
+            context.set_default_timeout(60_000)
+            return context.new_page()
+
+        board = page(*SCREENS[0])
+        errors: list[str] = []
+        board.on("pageerror", lambda error: errors.append(str(error)))
+        board.goto(f"{served.address}board/?key={served.room.key}")
+        lessons = [
+            Lesson(page(1280, 900), served.address, numbers) for _ in range(learners)
+        ]
+        yield board, lessons
+        assert not errors
+        assert not [error for one in lessons for error in one.errors]
+
+
+# One lesson after another, as a class goes: to begin anew for each would take minutes.
+@pytest.mark.parametrize(
+    ("learners", "numbers"),
+    [(3, [0]), pytest.param(3, [*range(len(SAY))], marks=pytest.mark.long)],
+)
+def test_a_class_is_led_through_both_rounds_of_each_type_of_question(  # noqa: PLR0915
+    pages: tuple[Any, list[Lesson]], tmp_path: Path, learners: int, numbers: list[int]
+) -> None:
+    board, lessons = pages
+
+    def press(name: str) -> None:
+        board.get_by_role("button", name=name, exact=True).click()
+
+    expect(board.locator("#counts")).to_have_text(f"{learners} here")
+    press("Lead the class")
+    for number in numbers:
+        board.locator("#choose").select_option(str(number))
+        expect(board.locator("#asked")).to_have_text(known()[number]["question"])
+        press("Open round 1")
+        for lesson in lessons:
+            expect(lesson.page.locator("#lessonkit-class")).to_contain_text(
+                "Round 1 is open"
+            )
+        for who, lesson in enumerate(lessons):
+            lesson.answer(number, right=who == 0)
+            expect(lesson.verdict(number)).to_have_text("Waiting for the class.")
+        counted = f"{learners} of {learners} answered; round 1 is open"
+        expect(board.locator("#counts")).to_have_text(counted)
+        assert not board.locator("#rounds section").count()  # it is covered
+        press("Close round 1")
+        press("Uncover the answers")
+        expect(board.locator("#rounds h2")).to_have_text("Round 1: 3 learners")
+        expect(board.locator("#said")).to_contain_text(
+            "Worth hearing first: 2 learners, certain of"
+        )
+        assert "✓" not in board.locator("#rounds").inner_text()
+        press("Open round 2")
+        for lesson in lessons:
+            expect(lesson.verdict(number)).to_contain_text("The second round")
+        lessons[0].commit(number)  # to the same answer
+        lessons[1].answer(number, right=True)
+        lessons[2].commit(number)
+        counted = counted.replace("round 1", "round 2")
+        expect(board.locator("#counts")).to_have_text(counted)
+        assert not lessons[0].card(number).get_attribute("data-answered")
+        press("Show everybody the verdict")
+        for who, lesson in enumerate(lessons):
+            expect(lesson.verdict(number)).to_contain_text("✗" if who == 2 else "✓")
+        expect(board.locator("#rounds h2")).to_have_text(
+            ["Round 1: 3 learners", "Round 2: 3 learners"]
+        )
+        expect(board.locator("#said")).to_contain_text("1 of 3 have moved")
+        expect(board.locator("#rounds")).to_contain_text("✓")
+        if number != 2:  # whose bars stand where no mistake puts them
+            ((_, mistake),) = known()[number]["wrong"]
+            expect(board.locator("#rounds small").get_by_text(mistake)).to_have_count(2)
+        for width, height in SCREENS:
+            board.set_viewport_size({"width": width, "height": height})
+            for scheme in "light", "dark":
+                board.emulate_media(color_scheme=scheme)
+                board.screenshot(path=tmp_path / f"{number}-{width}-{scheme}.png")
+                assert not board.evaluate(SCROLLS)
+        assert not serious_violations(board, "body")
+    press("Let everybody go on")
+    board.locator("#choose").select_option(str(TASK))
+    for lesson in lessons:
+        lesson.page.locator("[data-name=read]").press("ArrowLeft")
+    expect(board.locator("#counts")).to_have_text("3 of 3 answered")
+    expect(board.locator("#rounds ellipse")).to_have_count(3)
+
+
+def test_five_long_sentences_with_their_reasons_are_seen_whole_on_a_small_projector(
+    browser: Browser, tmp_path: Path
+) -> None:
+    choices = [f"{letter}: {LONG}" for letter in "ABCDE"]
+    wrong = [[number, f"{LONG}. {LONG}."] for number in range(4)]
+    question = {**CHOICE, "right": 4, "choices": choices, "wrong": wrong, "most": 4}
+    whole: Any = browser.context.browser
+    context = whole.new_context(viewport={"width": 1024, "height": 768})
+    with class_beside(tmp_path, [question]) as one:
+
+        def answers(round: int) -> None:
+            one.room.act("open", round)
+            for said in range(5):
+                given = record(question, said, right=said == 4)
+                given["tries"][0] |= {"words": choices[said], "right": said == 4}
+                assert one.room.take(given, round, f"learner {said}", "") == {"late": False}
+
+        for act in (
+            lambda: one.room.act("lead", True),
+            lambda: answers(1),
+            lambda: answers(2),
+            lambda: one.room.act("show", None),
+        ):
+            one.loop.call_soon_threadsafe(act)
+        board = context.new_page()
+        board.goto(f"{one.address}board/?key={one.room.key}")
+        board.locator("#choose").select_option("0")
+        board.get_by_role("button", name="Uncover the answers").click()
+        expect(board.locator("#rounds small")).to_have_count(10)
+        assert not board.evaluate(SCROLLS)
+        board.set_viewport_size({"width": 1024, "height": 2000})
+        expect(board.locator("body")).to_have_css("font-size", "18px")  # as large as may be
+    context.close()
+
+
+@pytest.mark.parametrize(("learners", "numbers"), [(1, [0, 1])])
+def test_a_page_that_is_loaded_again_waits_on_and_what_the_class_has_not_heard_is_sent(
+    pages: tuple[Any, list[Lesson]], served: Class
+) -> None:
+    board, (first,) = pages
+    board.get_by_role("button", name="Lead the class").click()
+    expect(board.get_by_role("button", name="Let everybody go on")).to_be_visible()
+    first.page.get_by_role("button", name="Show the next hint").click()
+    first.answer(0, right=True)  # which is sent after what else was done by then
+    expect(first.verdict(0)).to_have_text("Waiting for the class.")
+    with pytest.MonkeyPatch.context() as patch:
+        # Chromium's own switch for being offline may leave a connection of a socket as it is.
+        patch.setattr(served.room, "lets_in", lambda *_: False)
+        served.cut()
+        expect(first.page.locator("#lessonkit-class")).to_contain_text("cannot be reached")
+        first.answer(1, right=False)
+    board.locator("#choose").select_option("1")
+    expect(board.locator("#counts")).to_have_text("1 of 1 answered")
+    first.load_again()
+    expect(first.verdict(0)).to_have_text("Waiting for the class.")
+    board.get_by_role("button", name="Let everybody go on").click()
+    expect(first.verdict(0)).to_contain_text("✓")
+    expect(first.verdict(1)).to_contain_text("✗")
+    board.locator("#choose").select_option(
+        str(TASK)
+    )  # of which nothing but a hint was seen
+    expect(board.locator("#counts")).to_have_text("0 of 1 answered")
+
+
+def test_a_page_at_another_port_of_this_host_finds_the_class_until_it_is_over(
+    browser: Browser, tmp_path: Path
+) -> None:
+    whole: Any = browser.context.browser
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("<!DOCTYPE html><title>A lesson</title>")
+    handler = partial(Quiet, directory=str(tmp_path / "site"))
+    context = whole.new_context()
+    page, asked_for = context.new_page(), []
+    page.on("request", lambda request: asked_for.append(request.url))
+    with ThreadingHTTPServer((HOST, 0), handler) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        with class_beside(tmp_path, known()) as one:
+            page.goto(f"{one.address}index.html")
+            lesson = Lesson(page, f"http://{HOST}:{other.server_port}/", [0])
+            expect(page.locator("#lessonkit-class")).to_contain_text(
+                "You are in the class."
+            )
+            lesson.answer(0, right=False)
+            expect(lesson.verdict(0)).to_contain_text("✗")
+            heard = Store(tmp_path / "class" / "answers.sqlite")  # of this thread
+            wait_until(lambda: bool(heard.answers(one.room.asked[0])))
+            heard.base.close()
+            assert "lessonkit-class" in names_of(context.cookies())
+        asked_for.clear()
+        lesson.load_again()
+        lesson.answer(0, right=True)
+        expect(lesson.verdict(0)).to_contain_text("✓")
+        assert len([url for url in asked_for if "learner.js" in url]) == 1
+        assert "lessonkit-class" not in names_of(context.cookies())
+        other.shutdown()
+    context.close()
+
+
+def names_of(cookies: list[Any]) -> set[str]:
+    return {one["name"] for one in cookies}
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = monotonic() + 60
+    while not is_so() and monotonic() < deadline:
+        sleep(0.05)
+    assert is_so()
+
+
+def test_where_there_is_no_class_a_page_asks_for_nothing(visit: Visit) -> None:
+    show_cells(visit, [new_code_cell()], {0: questions()[0]})
+    card = visit.page.locator(".lk-predict")
+    card.get_by_label("Your answer in ms").fill("105")
+    card.get_by_label("certain", exact=True).check()
+    card.get_by_role("button", name="Commit to this answer").click()
+    expect(card.locator(".lk-verdict")).to_contain_text("✓")
+    assert not [url for url in visit.requests if url.startswith(("http", "ws"))]

@@ -1,0 +1,204 @@
+"""The first page of the site asks a question, confirms the answer, and can be used by all."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from playwright.sync_api import expect
+
+from delivery.classroom.answers import collected
+from delivery.site import pages
+from tools.browser import Browser, Visit, serious_violations
+
+FETCHED = """() => {
+    const kinds = ["navigation", "resource"];
+    const all = kinds.flatMap((kind) => performance.getEntriesByType(kind));
+    return Object.fromEntries(all.map(({ name, decodedBodySize }) => [name, decodedBodySize]));
+}"""
+SIZE = "(one) => parseFloat(getComputedStyle(one).fontSize)"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_start_page_of_the_site_can_be_used_by_all(
+    visit: Visit, start_page: str, scheme: Any
+) -> None:
+    visit.page.emulate_media(color_scheme=scheme)
+    visit.page.goto(f"{start_page}/index.html")
+    visit.page.get_by_role("button", name="8", exact=True).click()
+    assert not serious_violations(visit.page, "body")
+
+
+BEGUN = """() => {
+    const when = "2026-03-01T09:00:00.000Z";
+    const tries = [{ said: 200, words: "200 ms", sure: "certain", right: false, when }];
+    const record = { schema: 1, lesson: "00_start_here", kind: "number", question: "How <b>long</b>?",
+        said: 200, sure: "certain", tries, right: false, when };
+    const key = "lessonkit record //00_start_here.ipynb number: How <b>long</b>?";
+    localStorage.setItem(key, JSON.stringify(record));
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_start_page_has_the_report(
+    visit: Visit, start_page: str, scheme: Any, tmp_path: Path
+) -> None:
+    page = visit.page
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto(f"{start_page}/index.html")
+    page.evaluate(BEGUN)
+    page.get_by_role("button", name="My report").press("Enter")
+    told = page.locator(".lk-report")
+    expect(told).to_contain_text("How <b>long</b>?at first ✗ 200 ms, certain")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Ben")
+    expect(told.get_by_role("heading", name="Report of Ben")).to_be_visible()
+    assert page.evaluate("() => document.body.scrollWidth <= innerWidth")
+    assert not serious_violations(page, "body")
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="Download all my work").click()
+    coming.value.save_as(tmp_path / "work.zip")
+    with ZipFile(tmp_path / "work.zip") as work:
+        assert work.namelist() == ["my-report.md", "my-report.json"]
+    found, _ = collected([tmp_path / "work.zip"])
+    assert list(found) == [("00_start_here", "How <b>long</b>?")]
+
+
+def test_the_fewest_workers_that_keep_the_accelerator_busy_are_the_quotient() -> None:
+    busy = json.loads(pages.question()["BUSY"])["busy"]
+    assert len(busy) == pages.MOST + 1
+    assert busy.index(max(busy)) == pages.MAKE / pages.STEP
+    assert max(busy) == 1
+    assert pages.MAKE / pages.STEP in pages.GUESSES
+
+
+def test_the_start_page_says_what_it_is_and_has_one_button_to_start(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    text = page.locator("main").inner_text()
+    for word in ("Twelve interactive lessons", "free", "install nothing"):
+        assert word in text
+    start = page.get_by_role("link", name="Start", exact=True)
+    assert start.get_attribute("href") == "notebooks/index.html?path=00_start_here.ipynb"
+
+
+def test_a_guess_and_the_slider_are_answered(visit: Visit, start_page: str) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    told = page.locator("#lessons-guess").get_by_role("status")
+    expect(told).to_have_text(re.compile("^[?] Press your guess"))
+    chosen = page.frame_locator("iframe").locator("output")
+
+    page.get_by_role("button", name="4", exact=True).click()
+    expect(told).to_have_text(
+        re.compile(r"^55 % busy .*\(27 % with 2 workers\).*the GPU waits")
+    )
+    expect(chosen).to_have_text("4 workers")
+
+    page.get_by_role("button", name="8", exact=True).click()
+    expect(told).to_have_text(re.compile("^100 % busy .* 8 is right: 80 / 10 = 8"))
+    expect(chosen).to_have_text("8 workers")
+    # The limit is reached, because it counts batches as the run does
+    figures = page.frame_locator("iframe").locator(".lk-figures")
+    expect(figures).to_have_text(re.compile(r"13\.3 ms.*13\.3 ms"))
+
+    page.frame_locator("iframe").locator("[data-name=workers]").press("ArrowLeft")
+    expect(told).to_have_text(re.compile("^89 % busy"))
+    eight = page.get_by_role("button", name="8", exact=True)
+    expect(eight).to_have_attribute("aria-pressed", "false")
+
+
+def test_the_answer_is_the_one_large_figure_of_the_page(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    figures = page.frame_locator("iframe").locator(".lk-figures b")
+    figures.first.wait_for()
+    sizes = figures.evaluate_all(f"(all) => all.map({SIZE})")
+    assert len(sizes) >= 5
+    assert len(set(sizes)) == 1
+    assert page.locator("#lessons-large").evaluate(SIZE) > 1.4 * sizes[0]
+
+
+def test_a_part_of_the_page_is_no_setting_of_its_picture(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html#symptoms")
+    expect(page.frame_locator("iframe").locator("output")).to_have_text("2 workers")
+    assert page.frames[1].url.endswith("/workers.html")
+
+
+def test_all_of_the_page_is_small_also_where_nothing_is_compressed(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    page.frame_locator("iframe").locator("rect.lk-bar").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    sizes = page.evaluate(FETCHED)
+    assert any(name.endswith("/workers.html") for name in sizes)
+    assert not any(name.endswith("/preview.png") for name in sizes)
+    assert 100_000 < sum(sizes.values()) < 250_000
+
+
+def test_without_scripts_the_picture_of_the_page_stands_still(
+    browser: Browser, start_page: str
+) -> None:
+    chromium = browser.context.browser
+    assert chromium
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{start_page}/workers.html")
+    image = page.locator("img").bounding_box()
+    context.close()
+    assert image
+    assert image["height"] > 100
+
+
+def test_the_card_of_a_lesson_shows_its_picture(visit: Visit, start_page: str) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    pictures = page.locator("ol > li img")
+    expect(pictures).to_have_count(12)
+    for picture in pictures.all():
+        picture.scroll_into_view_if_needed()
+        expect(picture).to_have_js_property("complete", True)
+        assert picture.evaluate("(one) => one.naturalWidth") > 400
+
+
+def test_a_name_that_leads_on_has_a_line_only_where_somebody_points_at_it(
+    visit: Visit, start_page: str
+) -> None:
+    """In a text a link has it always, because colour alone does not tell it from the words."""
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    line = "(one) => getComputedStyle(one).textDecorationLine"
+    name = page.locator("ol > li b a").first
+    assert name.evaluate(line) == "none"
+    name.hover()
+    assert name.evaluate(line) == "underline"
+    assert page.locator("ul > li p a").first.evaluate(line) == "underline"
+    page.locator("#lessons-symptoms td a").last.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    assert page.locator("#lessons-symptoms td a").last.evaluate(line) == "underline"
+
+
+def test_a_page_that_looks_for_kept_work_makes_no_storage(
+    visit: Visit, start_page: str
+) -> None:
+    """Who leaves it before that is taken back would find no lesson that opens."""
+    page = visit.page
+    page.add_init_script(
+        "IDBFactory.prototype.open = (name) => { throw new Error(`opens ${name}`); };"
+    )
+    page.goto(f"{start_page}/index.html")
+    kept = page.evaluate("async () => (await (await import('./work.js')).saved())?.size")
+    assert kept == 0, "null says that the browser keeps nothing"

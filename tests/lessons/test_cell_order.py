@@ -1,0 +1,79 @@
+"""Cells that are run again, in whatever order, show what they showed at first: no name means two things.
+
+A section of *Further* needs none of the others: the site runs it alone when it is opened.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+from itertools import groupby
+from typing import Any
+
+import pytest
+
+from lessonkit.widgets.explorer import Explore
+from lessonkit.widgets.page_data import packed
+from tools.lesson import WRITTEN, lesson, main_path, run
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_lesson_from_its_end_to_its_beginning_is_the_same(name: str) -> None:
+    found = lesson(name)
+    names = dict(found.names)
+    backwards = {}
+    for cell in reversed(found.cells):
+        if cell.id in found.shown:
+            backwards[cell.id] = run(cell.source, names, f"<{name} {cell.id}>")
+            assert backwards[cell.id][1:] == found.shown[cell.id][1:], cell.id
+    # A slider is moved after later cells, or earlier ones, have given names another meaning.
+    for cell_id, shown in [*found.shown.items(), *backwards.items()]:
+        if isinstance(shown.value, Explore):
+            _, scene = shown.value.picture(shown.value.start)
+            assert json.loads(packed(scene)) == json.loads(shown.state)["scene"], cell_id
+
+
+def names_in(cells: list[Any]) -> tuple[set[str], set[str]]:
+    """The names that code cells make, anywhere in them, and those that they use."""
+    made, used = set[str](), set[str]()
+    for cell in cells:
+        for node in ast.walk(ast.parse(cell.source if cell.cell_type == "code" else "")):
+            if isinstance(node, ast.Name):
+                (used if isinstance(node.ctx, ast.Load) else made).add(node.id)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                made.add(node.name)
+            elif isinstance(node, ast.arg):
+                made.add(node.arg)
+            elif isinstance(node, ast.ExceptHandler) and node.name:
+                made.add(node.name)
+            elif isinstance(node, ast.alias):
+                made.add((node.asname or node.name).partition(".")[0])
+    return made, used
+
+
+def sections(name: str) -> list[list[Any]]:
+    """The cells of each section of *Further*."""
+    cells = lesson(name).cells
+    (begin,) = (
+        place for place, cell in enumerate(cells) if cell.source.startswith("## Further")
+    )
+    count = 0
+
+    def section(cell: Any) -> int:
+        nonlocal count
+        count += int(cell.source.startswith("### "))
+        return count
+
+    return [list(each) for number, each in groupby(cells[begin + 1 :], section) if number]
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_section_that_is_opened_alone_has_all_names_that_it_uses(name: str) -> None:
+    known = {*main_path(name).names, *dir(builtins), "_", "display"}
+    found = sections(name)
+    assert found
+    for cells in found:
+        made, used = names_in(cells)
+        missing = used - made - known
+        assert not missing, cells[0].source

@@ -1,0 +1,488 @@
+"""That the lessons run, say what is so, and hold whatever a learner turns."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import nbformat
+import pytest
+from IPython.core.formatters import DisplayFormatter
+from support.random_pipelines import seeds
+
+from databound import advice
+from lessonkit import benchmark
+from lessonkit.code import Program
+from lessonkit.engine.node import loaders_in
+from lessonkit.pictures import drawing
+from lessonkit.widgets.challenges import Challenge, Outcome
+from lessonkit.widgets.controls import Control
+from lessonkit.widgets.explorer import Explore
+from lessonkit.widgets.questions import Choice, Number, Question
+from lessonkit.widgets.questions.marks import Marks
+from lessonkit.widgets.sandbox import described
+from lessonkit.widgets.widget import Page
+from tools.lesson import NOTEBOOKS, WRITTEN, Shown, lesson, run
+from tools.notebooks import normalised, text_of
+from tools.notebooks import run as run_again
+
+PARTS = [
+    "The situation",
+    "Predict",
+    "Run and look",
+    "Explain",
+    "Play",
+    "For real",
+    "Challenge",
+    "In the wild",
+    "Recap",
+    "Further",
+]
+# Seconds for one notebook; 10 are the goal, and a busy machine doubles what is counted
+CPU_LIMIT = 20.0
+EMBEDDED = re.compile(r"(?<=base64,)[\w+/=]*")  # a picture within a page
+RANDOM = 8  # settings of one lab
+NONSENSE: tuple[Any, ...] = (
+    None,
+    True,
+    "many",
+    float("nan"),
+    float("inf"),
+    1e15,
+    -1e15,
+    [1],
+    {},
+)
+
+each = pytest.mark.parametrize("name", WRITTEN)
+
+
+# ---- as they are kept ----
+
+
+def gives(shown: Shown) -> list[Any]:
+    """What a notebook keeps of what a cell gave."""
+    outputs = (
+        [{"output_type": "stream", "name": "stdout", "text": shown.printed}]
+        if shown.printed
+        else []
+    )
+    if shown.value is not None:
+        formatter: Any = DisplayFormatter()
+        data, metadata = formatter.format(shown.value)
+        outputs.append(
+            {"output_type": "execute_result", "data": data, "metadata": metadata}
+        )
+    return normalised([nbformat.from_dict(output) for output in outputs], 0)
+
+
+def as_compared(outputs: list[Any]) -> list[Any]:
+    """Outputs without counts; of a picture only how large it is, for fonts and packers have new versions."""
+    for output in outputs:
+        output.pop("execution_count", None)
+        data = output.get("data", {})
+        if "image/png" in data:
+            data["image/png"] = ""
+        if "text/html" in data:
+            data["text/html"] = EMBEDDED.sub("", data["text/html"])
+    return outputs
+
+
+def changed(name: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The cells that give something else when a notebook is run again; then say make notebooks."""
+    for module in (drawing, advice):
+        # It is drawn; its bytes are not compared
+        monkeypatch.setattr(module, "png", lambda picture: b"")
+    found = lesson(name)
+    cells = [cell for cell in found.cells if cell.id in found.shown]
+    return [
+        cell.id
+        for cell in cells
+        if as_compared(gives(found.shown[cell.id])) != as_compared(cell.outputs)
+    ]
+
+
+def test_a_cell_that_raises_is_told_also_on_the_real_clock_and_leaves_no_name_to_the_next(
+    tmp_path: Path,
+) -> None:
+    kept = {
+        "outputs": [nbformat.v4.new_output("stream", text="kept")],
+        "metadata": {"tags": ["real-clock"]},
+    }
+    raises = [
+        nbformat.v4.new_code_cell("name = 1"),
+        nbformat.v4.new_code_cell("1 / 0", **kept),
+    ]
+    paths = [tmp_path / "raises.ipynb", tmp_path / "next.ipynb"]
+    for path, cells in zip(
+        paths, (raises, [nbformat.v4.new_code_cell("'name' in globals()")]), strict=True
+    ):
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    first, second = run_again(paths).values()
+    with pytest.raises(ValueError, match="a cell raised ZeroDivisionError"):
+        text_of(first.notebook)
+    assert second.notebook.cells[0].outputs[0].data["text/plain"] == "False"
+
+
+@each
+def test_running_it_again_gives_what_is_kept(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    took, began = lesson(name).took, process_time()
+    assert not changed(name, monkeypatch)
+    assert took + process_time() - began < CPU_LIMIT
+
+
+@each
+def test_its_cells_on_the_real_clock_run(name: str) -> None:
+    for cell in lesson(name).cells:
+        if "real-clock" in cell.metadata.get("tags", ()):
+            run(cell.source, dict(lesson(name).names), f"<{name} {cell.id}>")
+
+
+@each
+def test_it_is_kept_without_what_changes(name: str) -> None:
+    path = NOTEBOOKS / f"{name}.ipynb"
+    text = path.read_text(encoding="utf-8")
+    assert text_of(nbformat.reads(text, as_version=4)) == text, "say make notebooks"
+    assert not re.search(r"\bat 0x[0-9a-f]{6,}", text), "an address changes on every run"
+    ids = [cell.id for cell in lesson(name).cells]
+    assert len(set(ids)) == len(ids)
+
+
+@each
+def test_every_cell_was_run(name: str) -> None:
+    for cell in lesson(name).cells:
+        shows = isinstance(
+            lesson(name).values.get(cell.id),
+            (Explore, Number, Choice, Challenge, Outcome),
+        )
+        assert cell.cell_type != "code" or cell.outputs or not shows, cell.id
+        if isinstance(lesson(name).values.get(cell.id), Explore):
+            assert any("image/png" in output.get("data", {}) for output in cell.outputs), (
+                cell.id
+            )
+        tags = cell.metadata.get("tags", ())
+        assert ("real-clock" in tags) == ("nbval-ignore-output" in tags), cell.id
+        assert ("real-clock" in tags) >= (
+            'clock="real"' in cell.source and cell.cell_type == "code"
+        ), cell.id
+
+
+# ---- prose ----
+
+
+@each
+def test_its_parts_are_those_of_every_lesson(name: str) -> None:
+    first, *others = lesson(name).headings
+    assert first.level == 1
+    for begin in ("After this you can", "You need", "Time"):
+        assert f"**{begin}**" in first.cell.source, begin
+    assert [heading.text for heading in others if heading.level == 2] == PARTS
+    further = [heading.text for heading in others].index("Further")
+    sections = [
+        heading for heading in others[further + 1 :] if heading.text != "What happens"
+    ]
+    assert all(heading.level == 3 for heading in sections)
+    for heading in sections:
+        assert heading.cell.metadata.get("jp-MarkdownHeadingCollapsed"), (
+            f"{heading.text}: is not folded"
+        )
+        assert "\n" not in heading.cell.source, (
+            f"{heading.text}: text in a heading's cell is not hidden"
+        )
+    folded = others[further].cell.metadata.get("jp-MarkdownHeadingCollapsed")
+    assert not folded, "links do not lead to a section below a folded heading"
+
+
+@each
+def test_what_a_learner_need_not_read_is_hidden(name: str) -> None:
+    for cell in lesson(name).cells:
+        if cell.cell_type == "code" and re.search(
+            r"^(\w+ = )?(predict|challenge)\(", cell.source, re.M
+        ):
+            assert cell.metadata.get("jupyter", {}).get("source_hidden"), cell.id
+
+
+@each
+def test_its_links_lead_somewhere(name: str) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", lesson(name).prose):
+        if target.startswith("https://"):
+            continue
+        file, _, anchor = target.partition("#")
+        other = (NOTEBOOKS / file).resolve() if file else lesson(name).path
+        assert other.exists(), target
+        if anchor:
+            assert other.suffix == ".ipynb", target
+            anchors = [
+                heading.text.replace(" ", "-") for heading in lesson(other.stem).headings
+            ]
+            assert anchor in anchors, target
+
+
+def test_the_index_of_09_leads_to_each_of_its_sections() -> None:
+    sections = [heading for heading in lesson("09_workers").headings if heading.level == 3]
+    (index,) = (
+        cell.source
+        for cell in lesson("09_workers").markdown
+        if cell.source.startswith("## Further")
+    )
+    rows = re.findall(r"\| \[(.+)\]\(#(.+)\) \|", index)
+    assert sorted(text for text, _ in rows) == sorted(heading.text for heading in sections)
+    assert all(anchor == text.replace(" ", "-") for text, anchor in rows)
+
+
+@each
+def test_pictures_have_words_and_prose_is_calm(name: str) -> None:
+    prose = lesson(name).prose
+    assert not re.search(r"!\[\s*\]", prose), "a picture without words"
+    assert all("alt=" in tag for tag in re.findall(r"<img[^>]*>", prose))
+    text = re.sub(r"!\[|\$[^$]*\$", "", prose)
+    assert "!" not in text, re.findall(r"[^\n]*![^\n]*", text)
+
+
+def test_the_words_are_spelt_right() -> None:
+    text = "\n".join(cell.source for name in WRITTEN for cell in lesson(name).cells)
+    found = subprocess.run(
+        [sys.executable, "-m", "codespell_lib", "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert not found.stdout, found.stdout
+
+
+# ---- what a learner turns ----
+
+
+def everything(control: Control) -> list[Any]:
+    """Every value of a control as the page says it; of cards a few orders."""
+    if control.kind == "order":
+        cards = list(range(len(control.values)))
+        turned = [cards[place:] + cards[:place] for place in cards]
+        return turned + [order[::-1] for order in turned]
+    return list(range(len(control.values)))
+
+
+def drawn(lab: Explore, values: dict[str, Any]) -> Any:
+    """The picture of a setting; it must be one."""
+    said = {name: (control.texts, values[name]) for name, control in lab.controls.items()}
+    picture: Any = lab.picture(lab.values(values))[1]
+    assert picture["perSample"] > 0, said
+    bars = picture["bars"]
+    assert min(bars["start"]) >= 0, said
+    assert (
+        max(map(sum, zip(bars["start"], bars["length"], strict=True))) <= picture["end"] + 1
+    ), said
+    return picture
+
+
+def settings(lab: Explore) -> list[dict[str, Any]]:
+    """Every value of each control, the others in the middle."""
+    middle = {
+        name: (found := everything(control))[len(found) // 2]
+        for name, control in lab.controls.items()
+    }
+    return [
+        middle | {name: value}
+        for name, control in lab.controls.items()
+        for value in everything(control)
+    ]
+
+
+@each
+def test_every_setting_of_every_lab_has_a_picture(name: str) -> None:
+    draw = random.Random(name)
+    for cell, lab in lesson(name).widgets(Explore):
+        assert not json.loads(lab.state)["error"], (
+            cell,
+            json.loads(lab.state)["error"],
+        )
+        for values in settings(lab):
+            drawn(lab, values)
+        choices = {control: everything(lab.controls[control]) for control in lab.controls}
+        for _ in seeds(RANDOM) if len(choices) > 1 else ():
+            drawn(
+                lab,
+                {control: draw.choice(values) for control, values in choices.items()},
+            )
+
+
+@each
+def test_every_live_view_of_a_lesson_has_programs(name: str) -> None:
+    for _, view in lesson(name).widgets(Explore):
+        dataset, options = described(view.pipeline, **view.start).of_one_rank
+        program = Program()
+        text = program.text(dataset.node)
+        names = dict(program.missing)
+        exec(text, names)
+        again = benchmark(names["dataset"], **options)
+        assert again.duration == benchmark(dataset, **options).duration
+        text = dataset.code("torch" if loaders_in(dataset.node) else "tf.data")
+        compile(text, "program", "exec")
+
+
+def answers(
+    monkeypatch: pytest.MonkeyPatch, asked: Question, said: Any
+) -> tuple[str, dict[str, Any]]:
+    """What a prediction is told."""
+    heard: list[tuple[str, dict[str, Any]]] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            asked,
+            "tell",
+            lambda about, answer=None, **more: heard.append((about, (answer or {}) | more)),
+        )
+        asked.hear(None, {"do": "commit", "said": said, "sure": 1}, None)
+    return heard[-1]
+
+
+@each
+def test_every_prediction_explains_what_is_wrong(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for cell, asked in lesson(name).widgets((Number, Choice)):
+
+        def told(value: Any, asked: Question = asked) -> tuple[str, dict[str, Any]]:
+            return answers(monkeypatch, asked, value)
+
+        about, verdict = told(asked.right)
+        assert about == "verdict", cell
+        assert verdict["right"], cell
+        assert asked.wrong, f"{cell}: no misconception is explained"
+        sentences = [sentence for _, sentence in asked.wrong]
+        assert len(set(sentences)) == len(sentences), cell
+        for value, sentence in asked.wrong:
+            about, verdict = told(value)
+            assert (about, verdict["right"]) == ("verdict", False), cell
+            assert verdict["text"].endswith(sentence), cell
+        for nonsense in NONSENSE:
+            assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
+        if isinstance(asked, Choice):
+            assert len(asked.wrong) == len(asked.choices) - 1, (
+                f"{cell}: a wrong choice has no explanation"
+            )
+
+
+@each
+def test_every_misconception_that_is_placed_or_drawn_is_explained(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for cell, asked in lesson(name).widgets(Marks):
+        right = [round(place) for place in asked.right]
+        about, verdict = answers(monkeypatch, asked, right)
+        assert (about, verdict["right"]) == ("verdict", True), cell
+        assert asked.wrong, f"{cell}: no misconception is explained"
+        assert len({sentence for _, sentence in asked.wrong}) == len(asked.wrong), cell
+        for places, sentence in asked.wrong:
+            # A bar that it has not cannot be placed
+            there = zip(places, right, asked.last, strict=True)
+            said = [
+                round(place if place <= last else usual) for place, usual, last in there
+            ]
+            about, verdict = answers(monkeypatch, asked, said)
+            assert (about, verdict["right"]) == ("verdict", False), (cell, sentence)
+            assert f" {sentence} " in f"{verdict['text']} ", (cell, sentence)
+        for nonsense in (
+            *NONSENSE,
+            [0] * (len(right) + 1),
+            [*right[:-1], -1],
+            [*right[:-1], 10**9],
+        ):
+            assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
+
+
+def record_of(widget: Page) -> tuple[str, str] | None:
+    """The kind and the text by which a page keeps what a learner did with a widget, if it keeps any."""
+    state = json.loads(widget.state)
+    if isinstance(widget, Question):
+        return widget.kind, widget.question
+    if task := state.get("task"):
+        return "challenge", task["text"]
+    if not isinstance(widget, Explore) or not state["controls"]:
+        return None
+    told = []
+    for control in state["controls"]:
+        value = control["value"]
+        steps = value if isinstance(value, list) else [value]
+        told.append((control["label"], [control["texts"][step] for step in steps]))
+    return "view", json.dumps(told)
+
+
+@each
+def test_no_two_widgets_of_a_lesson_share_a_record(name: str) -> None:
+    found = [record_of(widget) for _, widget in lesson(name).widgets(Page)]
+    shared = Counter(record for record in found if record)
+    assert [record for record, many in shared.items() if many > 1] == []
+
+
+@each
+def test_every_challenge_fails_at_first_and_its_solution_passes(name: str) -> None:
+    found = lesson(name).solved()
+    assert found, "there is no challenge"
+    for task, code in found:
+        names = dict(lesson(name).names)
+        run(code, names, f"<{name} solution>")
+        if isinstance(task, Explore):
+            start = {control.name: control.start for control in task.controls.values()}
+            first = drawn(task, start)["verdict"]
+            solved = start | {
+                key: task.controls[key].number(value)
+                for key, value in names["values"].items()
+            }
+            last = drawn(task, solved)["verdict"]
+        else:
+            last = task.check(names["solution"]).verdict
+            tried = [outcome.verdict for _, outcome in lesson(name).widgets(Outcome)]
+            wanted = [{goal.name, goal.zero} for goal in task.task.goals]
+            said = [
+                [text.split(":")[0] for _, text in verdict["goals"]] for verdict in tried
+            ]
+            first = next(
+                verdict
+                for verdict, names_said in zip(tried, said, strict=True)
+                if len(names_said) == len(wanted)
+                and all(
+                    name in either for name, either in zip(names_said, wanted, strict=True)
+                )
+            )
+        assert last["passed"], last["message"]
+        assert not first["passed"], "it passes before anything was done"
+        goals = task.task.goals
+        assert any(goal.name.lower() in first["message"].lower() for goal in goals), first[
+            "message"
+        ]
+
+
+@each
+def test_the_teacher_has_a_page_for_it(name: str) -> None:
+    docs = NOTEBOOKS.parent / "docs"
+    page = (docs / "teaching" / f"{name[:2]}.md").read_text(encoding="utf-8")
+    for part in (
+        "**Minutes.**",
+        "**On the projector.**",
+        "**On the board.**",
+        "## What learners get wrong",
+    ):
+        assert part in page, part
+    assert "## What to ask next" in page
+    vote = lesson(name).vote
+    assert [choice[:2] for choice in vote.choices] == ["A:", "B:", "C:", "D:"]
+    assert len(vote.wrong) == 3
+    at = [cell.id for cell in lesson(name).cells]
+    assert at[at.index("next") - 1] == "vote"
+    assert at.index("next") + 1 == at.index("further"), (
+        "the vote is the end of the main path"
+    )
+
+
+def test_there_is_no_notebook_beside_the_series() -> None:
+    assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} == {*WRITTEN}

@@ -1,0 +1,617 @@
+"""What is drawn of workers and of a baseline run can be read; what was placed stays beside the true bars."""
+
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from heat_map_07 import heat_map
+from support.alone import Alone
+
+from lessonkit import (
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Machine,
+    Storage,
+    benchmark,
+    plot,
+)
+from lessonkit.analysis import limits
+from lessonkit.engine.trace import EMPTY
+from lessonkit.pictures.layout import IDLE, NOT_WORK, layout
+from lessonkit.pictures.timeline import plot_timelines
+from lessonkit.widgets import challenge, explore, goals, predict, show
+from lessonkit.words import milliseconds
+from tools.browser import WIDE, Visit
+
+LEGIBLE = 12  # pixels: of a bar with a label
+PHONE = 360  # pixels: what a lesson leaves of a narrow screen
+CUT = """(selector) => [...document.querySelectorAll(selector)]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ textContent }) => textContent)"""
+BARS = """(stage) => [...document.querySelectorAll("rect.lk-bar")]
+    .filter((bar) => bar.dataset.stage === stage && !bar.classList.contains("lk-wait"))
+    .map((bar) => [bar.getBoundingClientRect(), bar.nextElementSibling.textContent])
+    .map(([{ top, bottom, height }, label]) => [top, bottom, height, label])"""
+PINNED = """() => [...document.querySelectorAll(".lk-ghosts path")]
+    .map((path) => path.getBoundingClientRect())
+    .filter(({ width }) => width)
+    .map(({ top, bottom }) => [top, bottom])"""
+OUTLINES = """() => [...document.querySelectorAll(".lk-theirs rect")]
+    .map((rect) => Number(rect.getAttribute("x")))"""
+TRUE = """() => [...document.querySelectorAll(".lk-placing .lk-bars g")]
+    .map((bar) => new DOMMatrix(getComputedStyle(bar).transform).m41)"""
+
+
+def loader(workers: int) -> tuple[DataLoader, dict[str, int]]:
+    images = Dataset.range(48).map(cost=0.020)
+    return DataLoader(images, batch_size=4, num_workers=workers), {"num_epochs": 1}
+
+
+@pytest.mark.parametrize("workers", [1, 4, 12])
+def test_each_batch_of_a_worker_has_its_label_and_no_pinned_run_lies_on_it(
+    visit: Visit, workers: int
+) -> None:
+    visit.page.set_viewport_size({"width": WIDE, "height": 1000})
+
+    def several(count: int = workers) -> Any:
+        return loader(count)
+
+    Alone(visit, explore(several, pinned={"count": 2}, count=[1, 2, 4, 12])).answer()
+    bars, pinned = visit.page.evaluate(BARS, "Worker"), visit.page.evaluate(PINNED)
+    assert len(bars) == 12
+    assert all(height >= LEGIBLE and label for *_, height, label in bars)
+    assert pinned
+    for above, below in pinned:
+        assert all(below <= top + 1 or above >= bottom - 1 for top, bottom, *_ in bars)
+    names = visit.page.locator(".lk-names text").all_text_contents()
+    numbers = [str(worker) for worker in range(workers)] if workers > 1 else []
+    assert [name for name in names if name.isdigit()] == numbers
+
+
+def test_outlines_of_placed_bars_follow_a_page_that_gets_narrower(visit: Visit) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": WIDE, "height": 1000})
+    run = ArtificialDataset(2), {"num_epochs": 1}
+    alone = Alone(
+        visit, predict("When does each begin?", run, place=["Open", "Read", "Train"])
+    )
+    for bar, place in enumerate(alone.widget.right):
+        named = alone.widget.names[bar]
+        node = page.locator(f'.lk-placing g[role=button][aria-label^="{named},"]')
+        for key in ["Enter", *["ArrowRight"] * round(place), "Enter"]:
+            node.press(key)
+    page.get_by_label("certain").check()
+    page.get_by_role("button", name="Commit").click()
+    alone.answer()
+    before = page.evaluate(OUTLINES)
+    assert len(before) == len(alone.widget.right)
+    page.set_viewport_size({"width": 600, "height": 1000})
+    page.wait_for_function(
+        f"(before) => ({OUTLINES})().at(-1) < before.at(-1) - 100", arg=before
+    )
+    # The true bars slide to where they belong.
+    page.wait_for_function(f"""() => {{
+        const sorted = (all) => all.sort((a, b) => a - b), mine = sorted(({OUTLINES})());
+        return sorted(({TRUE})()).every((x, bar) => Math.abs(x - mine[bar]) < 1);
+    }}""")
+
+
+PLOTTED = """() => {
+    const place = (node) => { const { left, right, top, bottom } = node.getBoundingClientRect();
+        return { left, right, top, bottom }; };
+    const whole = place(document.querySelector("svg.lk-plot"));
+    const texts = [...document.querySelectorAll(".lk-plot > text, .lk-true text")];
+    return { whole, limit: [...document.querySelectorAll(".lk-true .lk-limit")].map(place),
+        truth: [...document.querySelectorAll(".lk-true circle")].map(place),
+        texts: texts.map((text) => [text.textContent, place(text)]) };
+}"""
+
+
+def mapped(calls: int) -> Any:
+    return ArtificialDataset(20).map(cost=0.030, num_parallel_calls=calls), {
+        "num_epochs": 1
+    }
+
+
+@pytest.mark.parametrize("width", [WIDE, 390])
+@pytest.mark.parametrize("last", [4, 8])
+def test_a_curve_names_its_first_point_and_its_limit_once_the_truth_is_shown(
+    visit: Visit, width: int, last: int
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 1000})
+    asked = predict("How many ms a sample?", mapped, draw={"calls": range(1, last + 1)})
+    alone = Alone(visit, asked)
+    before = page.evaluate(PLOTTED)
+    assert [text for text, _ in before["texts"]] == ["47 ms"]
+    assert before["limit"] == []
+    page.get_by_role("group", name="against calls: calls=1 gives 47 ms").wait_for()
+    page.get_by_role("button", name="Show the run").click()
+    alone.answer()
+    after = page.evaluate(PLOTTED)
+    whole, [limit] = after["whole"], after["limit"]
+    texts = dict(after["texts"])
+    assert {*texts} == {"47 ms", "knee: calls=3", "limit: 18.5 ms"}
+    for place in texts.values():
+        assert whole["left"] <= place["left"] < place["right"] <= whole["right"]
+    # From the knee on, the true curve lies on it
+    for dot in after["truth"][2:]:
+        assert (dot["top"] + dot["bottom"]) / 2 == pytest.approx(limit["top"], abs=1)
+    under = texts["limit: 18.5 ms"]["top"] - limit["bottom"]
+    assert 0 <= under < 10
+
+
+def test_a_curve_of_another_figure_has_no_limit(visit: Visit) -> None:
+    asked = predict(
+        "How long is the run?",
+        mapped,
+        draw={"calls": range(1, 4)},
+        answer=lambda trace: trace.duration,
+    )
+    alone = Alone(visit, asked)
+    visit.page.get_by_role("button", name="Show the run").click()
+    alone.answer()
+    assert visit.page.locator(".lk-true circle").count()
+    assert visit.page.evaluate(PLOTTED)["limit"] == []
+
+
+WRITTEN = """() => [...document.querySelectorAll("rect.lk-bar:not(.lk-wait, .lk-count)")]
+    .map((bar) => {
+        const { left, right } = bar.getBoundingClientRect(), text = bar.nextElementSibling;
+        const box = text.getBoundingClientRect();
+        const fits = !text.textContent || (box.left >= left - 1 && box.right <= right + 1);
+        return [Number(bar.dataset.start), text.textContent, fits];
+    })"""
+
+
+@pytest.mark.parametrize("width", [WIDE, 390])
+def test_a_number_that_has_no_room_in_its_bar_is_left_out_whole(
+    visit: Visit, width: int
+) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 1000})
+
+    def cost(sample: int) -> float:
+        return 0.001 * (1 + sample if sample % 2 else 1)  # the later, the longer
+
+    def growing(samples: int = 12) -> Any:
+        return Dataset.range(samples).map(cost=cost), {"num_epochs": 1, "train": 0}
+
+    alone = Alone(visit, explore(growing, samples=[12, 30, 120]))
+    seen = set[tuple[int, bool]]()
+    for samples in (12, 30, 120):
+        visit.page.get_by_label("samples").select_option(label=str(samples))
+        alone.answer()
+        visit.page.wait_for_timeout(50)
+        bars = alone.widget.picture({"samples": samples})[1]["bars"]
+        each = zip(bars["row"], bars["start"], bars["kind"], bars["label"], strict=True)
+        wanted = {(start, label) for _, start, kind, label in each if not kind}
+        for start, text, fits in visit.page.evaluate(WRITTEN):
+            labels = [label for begin, label in wanted if begin == start]
+            assert text in ("", *labels)
+            assert fits, text
+            seen |= {(len(label), bool(text)) for label in labels}
+    digits = (1, 2, 3) if width == WIDE else (1, 2)
+    assert seen >= {(count, shown) for count in digits for shown in (True, False)}
+
+
+def waiting(why: str) -> Any:
+    """Runs in which calls and batches wait for everything that is drawn."""
+    images, options = Dataset.range(12), {"num_epochs": 1}
+    if why == "turn":
+        late = images.map(cost=lambda image: 0.060 if image == 0 else 0.010)
+        return DataLoader(late, batch_size=1, num_workers=3, start=(0.005, 0.005)), options
+    if why == "storage":
+        disk = Storage(bandwidth=100e6)
+        read = images.map(cost=disk.read(1e6), stage="Read", num_parallel_calls=3)
+        return read.map(cost=0.020), options
+    kind = "native" if why == "core" else "python"
+    slow = images.map(cost=0.020, kind=kind, num_parallel_calls=3)
+    return slow, {"machine": Machine(1 if why == "core" else 4), **options}
+
+
+KEYS = """() => [...document.querySelectorAll(".lk-keys span")].map((key) => key.textContent)"""
+LOOKS = """() => [...document.querySelectorAll("rect.lk-wait, .lk-keys rect")].map((rect) => {
+    const [, id] = rect.getAttribute("fill").match(/^url\\(#(.+)\\)$/);
+    return document.querySelector(`pattern#${id} path`).getAttribute("d");
+})"""
+
+
+def test_waits_differ_and_have_the_legend_of_the_stored_picture(visit: Visit) -> None:
+    reasons = ["turn", "storage", "core", "lock"]
+    alone = Alone(visit, explore(waiting, why=reasons))
+    kinds, looks = set[str](), set[str]()
+    for reason in reasons:
+        visit.page.get_by_label("why").select_option(reason)
+        alone.answer()
+        visit.page.wait_for_timeout(50)
+        trace, scene = alone.widget.picture({"why": reason})
+        figure = plot_timelines({"": trace}).figure
+        legend = [text.get_text() for one in figure.legends for text in one.get_texts()]
+        assert visit.page.evaluate(KEYS) == legend
+        drawn = set(visit.page.evaluate(LOOKS))
+        assert len(drawn) == len(legend)
+        kinds |= scene["waits"].keys()
+        looks |= drawn
+    assert kinds == NOT_WORK.keys() - {EMPTY}  # which looks as idle time does
+    assert len(looks) == len({wait.legend for wait in NOT_WORK.values()})
+
+
+SIDES = """(selector) => [...document.querySelectorAll(selector)]
+    .map((rect) => rect.getBoundingClientRect())
+    .map(({ left, right, top }) => [left, right, top])"""
+
+
+def test_a_batch_on_the_critical_path_is_outlined_whole(visit: Visit) -> None:
+    alone = Alone(visit, explore(loader, workers=[1, 4]))
+    visit.page.get_by_role("button", name="Show the critical path").click()
+    alone.answer()
+    outlined = visit.page.evaluate(SIDES, ".lk-path rect")
+    bars = visit.page.evaluate(SIDES, "rect.lk-bar[data-stage=Worker]:not(.lk-wait)")
+    assert len(bars) == 12  # of one worker: each of its batches decides
+    for bar in bars:
+        assert any(bar == pytest.approx(outline, abs=3) for outline in outlined)
+
+
+STEPS = """(stage) => [...document.querySelectorAll(`rect.lk-count[data-stage=${stage}]`)]
+    .map((rect) => [rect.dataset.start, rect.dataset.length, rect.getBoundingClientRect().height])
+    .map((step) => step.map(Number))"""
+ON_BARS = """(stage) => [...document.querySelectorAll(`rect.lk-bar[data-stage=${stage}]`)]
+    .map((rect) => rect.nextElementSibling.textContent)"""
+
+
+def test_queue_and_ready_are_staircases_and_batches_are_called_by_their_numbers(
+    visit: Visit,
+) -> None:
+    visit.page.set_viewport_size({"width": WIDE, "height": 1000})
+    alone = Alone(visit, explore(loader, workers=[4]))
+    laid = layout(alone.widget.picture({"workers": 4})[0])
+    rows = [row.stage for row in laid.rows]
+    for stage in ("Queue", "Ready"):
+        wanted = [bar for bar in laid.bars if rows[bar.row] == stage]
+        steps = visit.page.evaluate(STEPS, stage)
+        assert [step[:2] for step in steps] == [
+            [bar.start // 1000, (bar.end - bar.start) // 1000] for bar in wanted
+        ]
+        high = max(height for *_, height in steps)
+        for (*_, height), bar in zip(steps, wanted, strict=True):
+            assert height == pytest.approx(high * bar.level, abs=0.6)
+    work = [label for label in visit.page.evaluate(ON_BARS, "Worker") if label]
+    assert sorted(map(int, work)) == [*range(12)]
+    train = visit.page.evaluate(ON_BARS, "Train")
+    assert train[:12] == [str(batch) for batch in range(12)]
+    waits = {label for label in train[12:] if label}
+    assert waits <= {
+        text
+        for bar in laid.bars
+        if bar.kind == IDLE
+        for text in (
+            bar.label,
+            f"waits {bar.label}",
+            f"waits {bar.label} for {bar.note.split(', ')[0]}",
+        )
+    }
+    assert waits
+
+
+def test_the_playhead_begins_where_something_happens(visit: Visit) -> None:
+    alone = Alone(visit, explore(loader, workers=[1, 4]))
+    playhead = visit.page.get_by_role("slider", name="Time in the run")
+    for workers in (1, 4):
+        visit.page.get_by_label("workers").select_option(label=str(workers))
+        alone.answer()
+        visit.page.wait_for_timeout(50)
+        arrival = alone.widget.picture({"workers": workers})[0].epochs[0].arrivals[0]
+        assert playhead.get_attribute("aria-valuetext") == milliseconds(arrival)
+    playhead.press("Home")
+    visit.page.get_by_label("workers").select_option(label="1")
+    alone.answer()
+    visit.page.wait_for_timeout(50)
+    assert playhead.get_attribute("aria-valuetext") == "0 ms"  # where a hand put it
+
+
+def test_waits_are_seen_in_a_picture_of_several_runs(visit: Visit) -> None:
+    runs = {"one": benchmark(*loader(1)[:1], 1), "four": benchmark(*loader(4)[:1], 1)}
+    Alone(visit, plot.plot_timelines(runs))
+    waits = visit.page.locator("rect.lk-bar.lk-wait")
+    assert waits.count() > 2
+    assert waits.first.is_visible()
+    assert visit.page.evaluate(KEYS) == ["waits for input"] * 2
+
+
+def test_the_kitchen_is_drawn_in_the_colours_of_its_page_and_says_what_it_shows(
+    visit: Visit,
+) -> None:
+    Alone(visit, plot.kitchen("worker", "pass"))
+    drawn = visit.page.get_by_role("img", name=re.compile("A kitchen: the cook"))
+    drawn.wait_for()
+    faded = visit.page.locator(".lk-kitchen .lk-faded")
+    of = faded.evaluate_all("(nodes) => nodes.map((node) => node.dataset.of)")
+    assert {"pantry", "cook", "pass diner"} <= {*of}
+    assert not {"worker", "pass", "worker pass"} & {*of}
+    text = visit.page.locator(".lk-kitchen text").first
+    assert text.evaluate("(node) => getComputedStyle(node).fill") == visit.page.locator(
+        ".lk"
+    ).evaluate("(node) => getComputedStyle(node).color")
+
+
+# How much the first colour, drawn with this opacity, stands out from the second: 1 is not at all.
+CONTRAST = """([colour, opacity, ground]) => {
+    const pen = document.createElement("canvas").getContext("2d");
+    const bright = () => {
+        const linear = (part) => (part > 0.04045 ? ((part + 0.055) / 1.055) ** 2.4 : part / 12.92);
+        const [red, green, blue] = [...pen.getImageData(0, 0, 1, 1).data].map((part) => linear(part / 255));
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+    };
+    const fill = (style, alpha) => {
+        [pen.fillStyle, pen.globalAlpha] = [style, alpha];
+        pen.fillRect(0, 0, 1, 1);
+        return bright();
+    };
+    const [below, above] = [fill(ground, 1), fill(colour, Number(opacity))];
+    return Math.max(above / below, below / above);
+}"""
+FADED = """() => {
+    const [text] = document.querySelectorAll(".lk-kitchen .lk-faded text");
+    const { backgroundColor } = getComputedStyle(document.querySelector(".lk"));
+    const { opacity } = getComputedStyle(text.closest(".lk-faded"));
+    return [getComputedStyle(text).fill, opacity, backgroundColor];
+}"""
+SQUARE = """() => {
+    const { backgroundColor } = getComputedStyle(document.querySelector(".lk"));
+    return [getComputedStyle(document.querySelector(".lk-square")).borderTopColor, 1, backgroundColor];
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("widget", "colours"),
+    [
+        (lambda: plot.kitchen("worker", "pass"), FADED),
+        (lambda: heat_map(calls, read=(1, 3), decode=(1, 3)), SQUARE),
+    ],
+    ids=["a faded part of the kitchen", "a square that is not tried"],
+)
+def test_what_stands_back_can_be_seen_all_the_same(
+    visit: Visit, widget: Any, colours: str, scheme: Any
+) -> None:
+    visit.page.add_style_tag(content=":root { color-scheme: light dark; }")
+    visit.page.emulate_media(color_scheme=scheme)
+    Alone(visit, widget())
+    assert visit.page.evaluate(CONTRAST, visit.page.evaluate(colours)) >= 3
+
+
+def alone_with(**more: Any) -> Any:
+    return explore(loader, workers=[1, 4], **more)
+
+
+@pytest.mark.parametrize(
+    ("widget", "large"),
+    [
+        (alone_with(), "accelerator busy"),
+        (alone_with(formula="total >= 0"), "for 48 samples"),
+        (alone_with(formula="per_sample >= 0"), "per sample"),
+        (
+            challenge(
+                "Faster.", goals=[goals.total(at_most=1)], pipeline=loader, workers=[1, 4]
+            ),
+            "for 48 samples",
+        ),
+    ],
+)
+def test_the_figure_that_is_looked_for_is_the_large_one(
+    visit: Visit, widget: Any, large: str
+) -> None:
+    Alone(visit, widget)
+    assert visit.page.locator(".lk-main span").all_text_contents() == [large]
+
+
+TIMES = """() => [...document.querySelectorAll(".lk-axis text:not(.lk-limit)")]
+    .map((text) => text.textContent)"""
+LAST = """() => Math.max(...[...document.querySelectorAll("rect.lk-bar[data-stage=Train]")]
+    .map((rect) => rect.getBoundingClientRect().right))"""
+
+
+@pytest.mark.parametrize("pinned", [None, {"workers": 1}])
+def test_a_faster_setting_has_shorter_bars_on_the_axis_of_the_run_it_is_compared_with(
+    visit: Visit, pinned: Any
+) -> None:
+    alone = Alone(visit, explore(loader, pinned=pinned, workers=[1, 2, 4]))
+    times, before = visit.page.evaluate(TIMES), visit.page.evaluate(LAST)
+    slow = alone.widget.picture({"workers": 1})[1]["end"]
+    start = visit.page.locator(".lk-timeline").bounding_box()
+    assert start
+    offset = start["x"] + 92  # where the axis begins
+    for workers in (2, 4):
+        visit.page.get_by_label("workers").select_option(label=str(workers))
+        alone.answer()
+        visit.page.wait_for_timeout(50)
+        assert visit.page.evaluate(TIMES) == times
+        fast = alone.widget.picture({"workers": workers})[1]["end"]
+        assert (visit.page.evaluate(LAST) - offset) / (before - offset) == pytest.approx(
+            fast / slow, rel=0.02
+        )
+
+
+def test_of_many_workers_the_plumbing_says_how_many_are_not_drawn(visit: Visit) -> None:
+    Alone(visit, explore(loader, workers=[9]))
+    chips = visit.page.locator(".lk-box:has-text('9 workers') .lk-chips")
+    assert chips.locator(".lk-chip").count() == 5
+    assert "+4" in chips.inner_text()
+
+
+CHIPS = """() => [...document.querySelectorAll(".lk-chip.lk-full")].map((chip) => {
+    const [box, text] = [chip, chip.querySelector("em")].map((one) => one.getBoundingClientRect());
+    const isWhole = text.left >= box.left && text.right <= box.right && text.bottom <= box.bottom;
+    return [text.width > 0, isWhole, text.top >= box.bottom - 2];
+})"""
+BOXES = """() => [...document.querySelectorAll(".lk-plumbing > .lk-part")]
+    .map((box) => box.getBoundingClientRect().right)"""
+
+
+def test_on_a_phone_three_boxes_of_the_plumbing_are_seen_whole(visit: Visit) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": PHONE, "height": 1200})
+    images = Dataset.range(480).map(cost=0.020)
+    many = DataLoader(images, batch_size=4, num_workers=9)
+    Alone(visit, show(many, num_epochs=1))
+    right = page.evaluate(
+        "() => document.querySelector('.lk').getBoundingClientRect().right"
+    )
+    rights = page.evaluate(BOXES)
+    assert len(rights) == 3
+    assert max(rights) <= right <= PHONE
+    assert page.evaluate(CUT, ".lk-plumbing, .lk-chips") == []
+    # Where a number of two or three digits has no room, it is left out whole
+    seen = set[bool]()
+    for presses in (0, 5, 40):
+        for _ in range(presses):
+            page.get_by_role("button", name="One step on").click()
+        chips = [(whole, below) for text, whole, below in page.evaluate(CHIPS) if text]
+        assert all(whole != below for whole, below in chips)
+        seen |= {whole for whole, _ in chips}
+    assert seen == {True, False}
+
+
+def calls(read: int = 1, decode: int = 1) -> Any:
+    once = Dataset.range(12).map(cost=0.020, num_parallel_calls=read)
+    return once.map(cost=0.030, num_parallel_calls=decode), {"num_epochs": 1}
+
+
+def test_a_heat_map_has_a_title_and_squares_that_stay_as_wide_as_they_are(
+    visit: Visit,
+) -> None:
+    page = visit.page
+    alone = Alone(visit, heat_map(calls, read=(1, 3), decode=(1, 3)))
+    squares = (
+        "() => [...document.querySelectorAll('.lk-square')].map((one) => one.offsetWidth)"
+    )
+    before = page.evaluate(squares)
+    assert page.get_by_role("grid", name=re.compile("^Time per sample")).count() == 1
+    page.locator(".lk-square").first.click()
+    alone.answer()
+    page.locator(".lk-square", has_text="ms").wait_for()
+    assert page.evaluate(squares) == before
+    assert len({*before}) == 1
+
+
+SPANS = """() => [...document.querySelectorAll(".lk-head text, .lk-ghosts text")]
+    .filter((text) => getComputedStyle(text).visibility === "visible")
+    .map((text) => text.getBoundingClientRect())
+    .map(({ left, right }) => [left, right])"""
+BEYOND = """() => [...document.querySelectorAll("svg.lk-chart text")]
+    .filter((text) => text.getBoundingClientRect().right > innerWidth)
+    .map((text) => text.textContent)"""
+
+
+def test_on_a_phone_no_time_at_a_timeline_lies_on_the_other(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": PHONE, "height": 900})
+    six, once = ArtificialDataset(6), {"num_epochs": 1}
+    two, three = (six.map(cost=0.030, num_parallel_calls=calls) for calls in (2, 3))
+    Alone(visit, show(two, pinned=three, **once))
+    playhead = visit.page.get_by_role("slider", name="Time in the run")
+    playhead.press("Home")
+    shown = []
+    while playhead.get_attribute("aria-valuetext") != "190 ms":
+        shown.append(len(spans := sorted(visit.page.evaluate(SPANS))))
+        for (_, right), (left, _) in pairwise(spans):
+            assert right <= left
+        playhead.press("ArrowRight")
+    assert {*shown} == {1, 2}  # one gives way only where there is no room for both
+    assert shown.count(2) > len(shown) / 2
+
+
+LIMIT = """() => {
+    const place = (node) => node.getBoundingClientRect();
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const sides = ({ left, right, top, bottom }) => ({ left, right, top, bottom });
+    const texts = all(".lk-axis text, .lk-ghosts text, .lk-head text")
+        .filter((text) => text.firstChild && getComputedStyle(text).visibility === "visible")
+        .map((text) => [text.firstChild.textContent, sides(place(text))]);
+    const ends = all("rect.lk-bar[data-stage=Train]").map((bar) => place(bar).right);
+    const [line] = all("line.lk-limit");
+    return { line: line && place(line).left, end: Math.max(...ends), texts,
+        whole: sides(place(document.querySelector("svg.lk-timeline"))),
+        begin: Math.min(...all(".lk-grid line").map((line) => place(line).left)) };
+}"""
+
+
+def six(calls: int = 1, buffer: int = 0, epochs: int = 1, cached: bool = False) -> Any:
+    files = ArtificialDataset(6)
+    cached_files = files.cache() if cached else files
+    made = cached_files.map(cost=0.030, num_parallel_calls=calls)
+    return made.prefetch(buffer) if buffer else made, {"num_epochs": epochs}
+
+
+@pytest.mark.parametrize("width", [WIDE, 390])
+@pytest.mark.parametrize(
+    ("shown", "pinned"),
+    [
+        ({}, {"calls": 3, "buffer": 1}),  # which ends at the limit
+        ({"calls": 3, "buffer": 1}, None),
+        ({"epochs": 3}, {}),
+        ({"epochs": 3, "cached": True}, None),  # the limit falls into the second epoch
+        ({"epochs": 2, "calls": 2}, {"epochs": 2}),
+    ],
+)
+def test_the_limit_of_a_run_is_a_line_on_its_axis(
+    visit: Visit, width: int, shown: Any, pinned: Any
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 1000})
+    (dataset, options), before = six(**shown), pinned is not None and six(**pinned)[0]
+    Alone(visit, show(dataset, **options, **({"pinned": before} if before else {})))
+    trace = benchmark(dataset, **options)
+    share = limits(trace).bound / trace.duration
+    found = page.evaluate(LIMIT)
+    begin, line = found["begin"], found["line"]
+    assert line - begin == pytest.approx(share * (found["end"] - begin), abs=2)
+    names = [place for text, place in found["texts"] if text == "limit"]
+    assert len(names) == 1
+    [name] = names
+    assert found["whole"]["left"] <= name["left"] < name["right"] <= found["whole"]["right"]
+    assert found["whole"]["top"] <= name["top"]
+    for text, place in found["texts"]:
+        if text == "limit":
+            continue
+        is_beside = place["right"] <= name["left"] or name["right"] <= place["left"]
+        is_below = place["top"] >= name["bottom"] - 2
+        assert is_beside or is_below, text
+        is_before = place["right"] <= line + 1 or line - 1 <= place["left"]
+        assert is_before or place["top"] >= name["bottom"] - 2, text
+
+
+def test_names_of_short_epochs_do_not_lie_on_each_other(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": 390, "height": 1000})
+    dataset, options = six(epochs=8, cached=True)
+    Alone(visit, show(dataset, **options))
+    names = visit.page.evaluate(
+        """() => [...document.querySelectorAll("text.lk-epoch")].filter((one) => one.textContent)
+        .map((one) => [one.getBoundingClientRect().left, one.getBoundingClientRect().right])"""
+    )
+    assert len(names) > 3
+    assert all(one[1] <= other[0] for one, other in pairwise(names))
+
+
+def test_a_run_without_samples_has_no_limit(visit: Visit) -> None:
+    Alone(visit, show(Dataset.range(0).map(cost=0.010), num_epochs=1))
+    assert visit.page.locator("svg.lk-timeline").is_visible()
+    assert visit.page.locator("line.lk-limit").count() == 0
+
+
+def test_on_a_phone_the_limit_has_room_for_its_reason(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": PHONE, "height": 900})
+    Alone(visit, show(ArtificialDataset(1), pinned=ArtificialDataset(2), num_epochs=1))
+    assert visit.page.evaluate(CUT, ".lk-figures > * > *") == []
+
+
+def test_on_a_phone_a_heat_map_and_the_times_of_a_waterfall_are_seen_whole(
+    visit: Visit,
+) -> None:
+    visit.page.set_viewport_size({"width": PHONE, "height": 900})
+    Alone(visit, heat_map(calls, read=(1, 4), decode=(1, 4)))
+    assert visit.page.evaluate(CUT, ".lk-map") == []
+    steps = [("naive", 13.35), ("+ interleave", 8.697), ("+ cache", 5.48)]
+    Alone(visit, plot.plot_waterfall(steps, title="one after another"))
+    assert visit.page.evaluate(BEYOND) == []

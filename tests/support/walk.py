@@ -1,0 +1,240 @@
+"""The main path of a lesson, step by step, in any page that shows its cells."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import takewhile
+from typing import Any
+
+from heat_map_07 import HeatMap
+from mystery_08 import STAGES, Mystery
+from test_browser_explore import BARS, micros
+
+from lessonkit.engine.trace import Trace
+from lessonkit.pictures.layout import layout
+from lessonkit.widgets.challenges import Challenge, Outcome
+from lessonkit.widgets.controls import Control
+from lessonkit.widgets.explorer import Explore
+from lessonkit.widgets.questions import Question
+from lessonkit.widgets.questions.marks import Marks
+from lessonkit.words import milliseconds
+from tools.browser import STEP, Visit, serious_violations
+from tools.lesson import Lesson
+
+DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget
+SAME = f"([page, wanted]) => JSON.stringify(({DRAWN})(page)) === JSON.stringify(wanted)"
+TURN = {1: "ArrowRight", -1: "ArrowLeft"}
+
+
+class Walk:
+    """A lesson in the browser, beside the same lesson in this process."""
+
+    def __init__(self, found: Lesson, page: Any) -> None:
+        self.lesson, self.page = found, page
+
+    @property
+    def main(self) -> list[str]:
+        """The ids of the cells before *Further*."""
+        before = takewhile(
+            lambda cell: not cell.source.startswith("## Further"), self.lesson.cells
+        )
+        return [cell.id for cell in before]
+
+    def shown(self, cell: str) -> Any:
+        """What the cell with this id shows; the page remembers that it was looked at."""
+        place = [one.id for one in self.lesson.cells].index(cell)
+        widget = self.page.locator(".jp-Notebook .jp-Cell").nth(place).locator(".lk")
+        widget.evaluate("(one) => one.classList.add('walked')")
+        return widget
+
+    def is_picture_of(self, shown: Any, trace: Trace) -> None:
+        """Every bar is where the trace has it."""
+        laid = layout(trace)
+        wanted = [
+            [
+                laid.rows[bar.row].stage,
+                micros(bar.start),
+                micros(bar.end) - micros(bar.start),
+            ]
+            for bar in laid.bars
+        ]
+        from playwright.sync_api import Error
+
+        widget = shown.element_handle()
+        with suppress(Error):  # what is there instead is then told below
+            self.page.wait_for_function(SAME, arg=[widget, wanted], timeout=STEP * 1e3)
+        assert shown.evaluate(DRAWN) == wanted
+
+
+def turns(one: Explore) -> bool:
+    """Whether it is there to play with: it has controls, and is no challenge."""
+    return bool(one.controls) and not one.task
+
+
+# ---- the steps of a lesson ----
+
+
+def predict(walk: Walk) -> None:
+    """Every question of the main path: a wrong answer is explained, and in the end nothing is covered."""
+    for cell, asked in walk.lesson.widgets(Question):
+        if cell in walk.main:
+            shown = walk.shown(cell)
+            hidden = walk.page.get_by_text("Hidden until your answer is right").first
+            assert hidden.is_visible() == bool(asked.traces)  # a vote covers nothing
+            assert shown.locator(".lk-timeline rect.lk-bar").count() == 0
+            shown.get_by_label("fairly sure").check()
+            if isinstance(asked, Marks):
+                mark(asked, shown)
+            else:
+                say(asked, shown)
+            for trace in asked.traces[-1:]:
+                walk.is_picture_of(shown, trace)
+    walk.page.get_by_text("Hidden until your answer is right").first.wait_for(
+        state="hidden"
+    )
+
+
+def say(asked: Any, shown: Any) -> None:
+    """A wrong answer, and then the right one."""
+    value, text = asked.wrong[0]
+    for answer, words in (value, text), (asked.right, "Right."):
+        if asked.kind == "choice":
+            shown.get_by_label(asked.shown(answer), exact=True).check()
+        else:
+            field = shown.get_by_role("spinbutton")
+            field.fill(f"{answer:.6g}")
+        commit(shown, words)
+
+
+def mark(asked: Marks, shown: Any) -> None:
+    """What the first misconception would place or draw, by keyboard."""
+    places, text = asked.wrong[0]
+    for number, (place, right, last) in enumerate(
+        zip(places, asked.right, asked.last, strict=True)
+    ):
+        to = round(place if place <= last else right)  # it may have no such bar
+        if asked.kind == "placing":
+            bar = shown.locator(".lk-placing g[role=button]").nth(number)
+            press(bar, "Enter", "Shift+ArrowRight", to // 5, "ArrowRight", to % 5, "Enter")
+        else:
+            point = shown.get_by_role("slider").nth(number)
+            point.press("Enter")  # it begins where the one before it is
+            here = int(point.get_attribute("aria-valuenow"))
+            page, arrow = ("PageUp", "ArrowUp") if to > here else ("PageDown", "ArrowDown")
+            press(point, page, abs(to - here) // 10, arrow, abs(to - here) % 10)
+    commit(shown, text)
+    shown.get_by_role("button", name="Show the run without an answer").click()
+
+
+def press(node: Any, *keys: Any) -> None:
+    """Press keys, each as often as the number after it says."""
+    for key, times in zip(keys, [*keys[1:], 1], strict=True):
+        for _ in range(times if isinstance(times, int) else 1):
+            if isinstance(key, str):
+                node.press(key)
+
+
+def commit(shown: Any, words: str) -> None:
+    shown.get_by_role("button", name="Commit to this answer").click()
+    shown.locator(".lk-verdict").get_by_text(words).wait_for()
+
+
+def play(walk: Walk) -> None:
+    """The lab of the main path: each control moved one step, or a square lit, or a measurement bought."""
+    for cell in walk.main:
+        lab = walk.lesson.values.get(cell)
+        if isinstance(lab, HeatMap):
+            shown = walk.shown(cell)
+            shown.locator(".lk-square[tabindex='0']").press("Enter")
+            shown.get_by_text(
+                milliseconds(lab.run([0, 0]).per_sample), exact=True
+            ).wait_for()
+        elif isinstance(lab, Mystery):
+            shown, text = walk.shown(cell), lab.loaders[0].measured(STAGES)
+            shown.get_by_role("button", name=f"Buy {STAGES}").first.click()
+            shown.get_by_text(text).wait_for()
+        elif isinstance(lab, Explore) and turns(lab):
+            shown, numbers = (
+                walk.shown(cell),
+                {one.name: one.start for one in lab.controls.values()},
+            )
+            for control in lab.controls.values():
+                numbers[control.name] = turn(shown, control)
+                trace, _ = lab.picture(lab.values(numbers))
+                walk.is_picture_of(shown, trace)
+        else:
+            continue
+        return
+    raise AssertionError("the main path has nothing to play with")
+
+
+def turn(shown: Any, control: Control) -> Any:
+    """Move a control one step from where it starts; its number is then what this returns."""
+    if control.kind == "order":
+        to: Any = [control.start[1], control.start[0], *control.start[2:]]
+    elif control.kind == "flag":
+        to = 1 - control.start
+    else:
+        to = control.start + (1 if control.start + 1 < len(control.values) else -1)
+    move(shown, control, to)
+    return to
+
+
+def move(shown: Any, control: Control, to: Any) -> None:
+    """Move a control by keyboard, step by step, from where it starts."""
+    if control.kind == "order":
+        order = list(control.start)
+        for place, card in enumerate(to):
+            while (now := order.index(card)) > place:
+                grip = shown.get_by_role(
+                    "button", name=f"{control.texts[card]}, {now + 1} of {len(order)}"
+                )
+                grip.press("ArrowLeft")
+                order[now - 1 : now + 1] = order[now], order[now - 1]
+        return
+    field = shown.locator(f"[data-name={control.name}]")
+    if control.kind == "flag":
+        if to != control.start:
+            field.press("Space")
+        return
+    on, back = (
+        ("ArrowRight", "ArrowLeft") if control.kind == "range" else ("ArrowDown", "ArrowUp")
+    )
+    for _ in range(abs(to - control.start)):
+        field.press(on if to > control.start else back)
+
+
+def challenge(walk: Walk) -> None:
+    """Not passed as it stands; it gives one hint at a time, and is passed by moving its controls."""
+    solved = walk.lesson.solved()[0]
+    shown = walk.shown(
+        next(cell for cell, one in walk.lesson.values.items() if one is solved.task)
+    )
+    first, *others = solved.task.task.hints
+    assert not shown.get_by_text(first).count()
+    shown.get_by_role("button", name="Show the next hint").click()
+    shown.get_by_text(first).wait_for()
+    assert not any(shown.get_by_text(other).count() for other in others)
+    if isinstance(solved.task, Challenge):
+        cell = next(cell for cell, _ in walk.lesson.widgets(Outcome))
+        walk.shown(cell).locator(".lk-goals li", has_text="○").first.wait_for()
+        assert not walk.shown(cell).locator(".lk-verdict").inner_text()
+        return
+    shown.locator(".lk-goals li", has_text="○").first.wait_for()
+    names = dict(walk.lesson.names)
+    exec(solved.code, names)
+    for name, value in names["values"].items():
+        control = solved.task.controls[name]
+        move(shown, control, control.number(value))
+    shown.locator(".lk-verdict", has_text="Passed: every goal is met.").wait_for()
+
+
+def walk_through(walk: Walk, visit: Visit) -> None:
+    """Go the main path, and find nothing that keeps somebody from going it."""
+    predict(walk)
+    play(walk)
+    challenge(walk)
+    # One of each kind: axe takes its time
+    assert not serious_violations(walk.page, ".lk.walked")
+    assert not visit.elsewhere()
+    assert not visit.errors
