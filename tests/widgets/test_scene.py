@@ -103,7 +103,7 @@ def test_a_run_has_the_fields_of_its_description() -> None:
     from lessonkit.widgets.page_data import page_data
 
     drawn: Any = page_data(benchmark(ArtificialDataset(4).map(cost=0.01).prefetch(1)))
-    assert set(drawn) == set(scene.Scene.__required_keys__)
+    assert set(drawn) == {name for name in in_python(scene.Scene) if name[0] != "["}
     for about, made in [
         (scene.RowScene, drawn["rows"][0]),
         (scene.PartScene, drawn["parts"][0]),
