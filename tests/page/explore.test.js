@@ -4,7 +4,7 @@ import { Life } from "../../lessonkit/widgets/page/base/life.js";
 import { Task } from "../../lessonkit/widgets/page/challenge/task.js";
 import { Controls } from "../../lessonkit/widgets/page/explore/controls.js";
 import { Explore } from "../../lessonkit/widgets/page/explore/explore.js";
-import { numbered } from "../../lessonkit/widgets/page/explore/heat_map.js";
+import { HeatMap, numbered } from "../../lessonkit/widgets/page/explore/heat_map.js";
 import { Clock, Model, openPage } from "./support/page.js";
 
 const CALLS = {
@@ -147,4 +147,44 @@ test("a step of the tuner has its number, and all numbers where it comes back", 
     ],
   );
   assert.equal(numbered([step([0, 0], "")])[0].tuner, undefined); // a hand lit it
+});
+
+test("a square tells its time, and the steps of the tuner that led there", () => {
+  const knob = (name) => ({ name, label: name, kind: "range", texts: ["1", "2"], value: 0 });
+  const state = JSON.stringify({ knobs: [knob("decode"), knob("augment")] });
+  model = new Model({ state });
+  const map = new HeatMap(new Life(model), page.document.createElement("div"));
+  const nameOf = (x, y) => map.squares[x][y].node.getAttribute("aria-label");
+  assert.equal(nameOf(1, 0), "decode 2, augment 1: dark");
+  const step = (square, text, why) => ({ square, seconds: Number(text), text, why });
+  const steps = [step([1, 0], "2", "Not taken: slower."), step([1, 0], "2", "Taken: fewer calls.")];
+  model.say({ about: "walk", steps: [step([1, 0], "2", "")] }); // by a hand
+  assert.equal(nameOf(1, 0), "decode 2, augment 1: 2 per sample");
+  model.say({ about: "walk", steps });
+  while (clock.goOn());
+  assert.equal(nameOf(1, 0), "decode 2, augment 1: 2 per sample, steps 1, 2 of the tuner, taken");
+  assert.equal(map.said.textContent, "decode 2, augment 1: 2 per sample. Taken: fewer calls.");
+  model.say({ about: "walk", steps: [step([1, 0], "2", "")] }); // who lights it once more
+  assert.match(nameOf(1, 0), /steps 1, 2 of the tuner, taken$/);
+});
+
+test("arrow keys lead from square to square, and not out of the map", () => {
+  const knob = (name) => ({ name, label: name, kind: "range", texts: ["1", "2"], value: 0 });
+  model = new Model({ state: JSON.stringify({ knobs: [knob("decode"), knob("augment")] }) });
+  const map = new HeatMap(new Life(model), page.document.createElement("div"));
+  const press = (key, [x, y]) => {
+    const target = map.squares[x][y].node;
+    map.key({ key, target, preventDefault() {}, stopPropagation() {} });
+  };
+  const reached = () => {
+    const squares = map.squares.flat();
+    return squares
+      .filter(({ node }) => node.getAttribute("tabindex") === "0")
+      .map(({ label }) => label);
+  };
+  press("ArrowUp", [0, 0]);
+  assert.deepEqual(reached(), ["decode 1, augment 2"]);
+  press("ArrowUp", [0, 1]);
+  press("ArrowLeft", [0, 1]);
+  assert.deepEqual(reached(), ["decode 1, augment 2"]);
 });

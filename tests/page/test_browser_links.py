@@ -316,21 +316,6 @@ def test_the_path_of_the_tuner_stays_on_the_map(visit: Visit, width: int) -> Non
     assert sorted(page.evaluate(WALKED)) == sorted(expected)
 
 
-def test_a_square_to_which_the_tuner_comes_back_has_both_numbers(visit: Visit) -> None:
-    alone = Alone(visit, heat_map(two_maps, decode=(1, 4), augment=(1, 4)))
-    walk = [
-        [[0, 0], 0.03, "30 ms", "Taken: where the search begins."],
-        [[1, 0], 0.02, "20 ms", "Not taken: slower."],
-        [[1, 0], 0.02, "20 ms", "Taken: fewer calls."],
-    ]
-    visit.page.evaluate("() => (window.setTimeout = (act) => queueMicrotask(act))")
-    alone.say({"about": "walk", "steps": walk})
-    there = visit.page.get_by_role("button", name="decode 2, augment 1:")
-    expect(there).to_have_accessible_name(
-        "decode 2, augment 1: 20 ms per sample, steps 2, 3 of the tuner, taken"
-    )
-
-
 def test_a_loader_is_measured_and_named(visit: Visit) -> None:
     alone = Alone(visit, mystery(7))
     page, loader = alone.page, alone.widget.loaders[1]

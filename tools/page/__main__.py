@@ -28,7 +28,7 @@ TESTS = ROOT / "tests" / "page"
 STEPS = {
     "check": (
         ("node_modules/.bin/biome", "ci", "--error-on-warnings"),
-        ("node_modules/.bin/tsc", "--build"),
+        ("node_modules/.bin/tsc", "--project", "."),
     ),
     "test": (("node", "--test", *map(str, sorted(TESTS.glob("*.test.js")))),),
     "build": (("node", "tools/page/build.mjs"),),
