@@ -392,6 +392,11 @@ def test_buffers_give_back_all_that_they_held(trace: Trace) -> None:
     assert all(held[-1][1] == 0 for held in memory(trace).values() if held)
 
 
+def test_buffers_give_back_what_they_hold_when_a_loop_ends_early(dataset: Dataset) -> None:
+    cut = memory(benchmark(dataset.take(1), 1, train=0.1, record=True))
+    assert all(held[-1][1] == 0 for held in cut.values() if held)
+
+
 def test_both_clocks_give_the_same_elements(dataset: Dataset, trace: Trace) -> None:
     real = benchmark(dataset, train=0.005, keep=True, clock="real")
     assert [epoch.elements for epoch in real.epochs] == [
