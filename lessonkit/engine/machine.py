@@ -51,17 +51,27 @@ class WorkLog(list[tuple[Any, str | None, str]]):
 NO_WORK = object()
 
 
-class _Current(threading.local):
-    """Knows this process, for all threads, and of each thread the caller of the function on it.
+class Current(threading.local):
+    """Knows of each thread the caller of the function on it.
 
-    A caller is a task or a log: it hears of the `work` that the function says.
+    A caller is a task or a log: it hears of the `work` that the function says. None calls from
+    outside a pipeline.
     """
 
     caller: Any = None
-    pid = os.getpid()  # kept, so that the system is not asked for each element
 
 
-current = _Current()
+current = Current()
+
+
+class ThisProcess:
+    """Knows the number of this process, so that the system is not asked for each element."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+
+
+this_process = ThisProcess()
 
 
 def number_in_hand() -> Any:
@@ -72,7 +82,7 @@ def number_in_hand() -> Any:
 def begin_anew() -> None:
     """Note that this process was forked: one that a function forks is outside the pipeline."""
     current.caller = None
-    _Current.pid = os.getpid()
+    this_process.pid = os.getpid()
 
 
 if hasattr(os, "register_at_fork"):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,17 +22,35 @@ if TYPE_CHECKING:
 # ground dark text vanishes on one of them, and greys that can be read on both are weak on
 # each. So a picture is an opaque card, and a thin edge closes it on a page that is as light.
 PAPER = "#ffffff"
-INK, QUIET = "#1b1f24", "#57606a"  # of text, and of text that comes second
+INK = "#1b1f24"  # of text
+QUIET = "#57606a"  # of text that comes second
 
 WIDTH = 10.0  # inches
-ABOVE, RIGHT = 0.42, 0.35  # inches: above each panel, and free at the right
-SIZE, SMALL = 9.5, 8.5  # points: of titles and names, and of all other text
+ABOVE = 0.42  # inches above each panel
+RIGHT = 0.35  # inches that are free at the right
+SIZE = 9.5  # points, of titles and names
+SMALL = 8.5  # points, of all other text
 
 Look = dict[str, Any]  # keywords of matplotlib
 # Of waits
 PALE: Look = {"facecolor": "#f3f5f7", "edgecolor": "#a4acb6", "linewidth": 0.6}
 # Of text that hides lines
 CARD: Look = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
+
+
+class Drawing(Protocol):
+    """What a page can show: it is told in *words*, and a page draws it from its *scene*."""
+
+    @property
+    def words(self) -> str:
+        """What it shows, for readers that cannot see it."""
+
+    @property
+    def scene(self) -> dict[str, Any]:
+        """What a page needs to draw it."""
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a notebook stores and shows."""
 
 
 class Panel(NamedTuple):
@@ -101,11 +119,14 @@ def compose(picture: Picture) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    panels, keys = picture.panels, picture.keys
+    panels = picture.panels
+    keys = picture.keys
     names = [name for panel in panels for name in panel.names.values()]
     left = 0.28 + 0.074 * max(map(len, names), default=6)
     width = WIDTH - left - RIGHT
-    high = top = sum(panel.height + ABOVE for panel in panels) + (0.68 if keys else 0.42)
+    below = 0.68 if keys else 0.42  # inches, of the axis and the legend
+    high = below + sum(panel.height + ABOVE for panel in panels)
+    top = high
     figure = Figure((WIDTH, high), facecolor=PAPER, edgecolor="#d0d7de", linewidth=1.5)
     for panel in panels:
         top -= ABOVE + panel.height

@@ -84,9 +84,11 @@ class Goal:
         if isinstance(value, str):
             return False, f"{self.name}: {value}"
         if self.at_most is not None:
-            missing, how = value - self.at_most, "over by"
+            missing = value - self.at_most
+            how = "over by"
         else:
-            missing, how = (self.at_least or 0) - value, "short by"
+            missing = (self.at_least or 0) - value
+            how = "short by"
         measured = f"{self.name}: {self.text(value)} ({self.target})"
         if missing <= CLOSE:
             return True, self.asked(measured)
@@ -198,7 +200,7 @@ def cached(*, at_most: float) -> Goal:
     def most(tried: Attempt) -> float:
         steps = memory(tried.trace)
         caches = [name for name in tried.trace.buffers if name.role == CACHE]
-        return sum(max((nbytes for *_, nbytes in steps[one]), default=0) for one in caches)
+        return sum(max((held.nbytes for held in steps[one]), default=0) for one in caches)
 
     return Goal("cached", most, size, at_most)
 
@@ -257,7 +259,8 @@ def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
         if options[name] != value:
             now = f"{name}={shortened(repr(options[name]))}"
             yield f"{now}, but the task has {name}={value!r}: do not change it"
-    more, left = elements - given_elements, given_elements - elements
+    more = elements - given_elements
+    left = given_elements - elements
     for what, odd in ("not in the task", more), ("missing", left):
         if odd:
             count = f"{odd.total()} in an epoch, such as {min(odd)[0]}"

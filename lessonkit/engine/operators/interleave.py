@@ -275,7 +275,8 @@ class ParallelInterleave(Interleave):
 
     def close(self) -> None:
         for file in [*filter(None, self.files), *self.future]:
-            self.leave(*file.results)
+            for result in file.results:
+                self.leave(result)
             if file.stream is not None:
                 file.stream.close()
         self.files = []

@@ -44,6 +44,7 @@ class Shuffle(Stream):
         return element
 
     def close(self) -> None:
-        self.leave(*self.held)
+        for element in self.held:
+            self.leave(element)
         self.held.clear()
         super().close()

@@ -152,18 +152,17 @@ class Stream(ABC):
 
     def enter(self, element: Element) -> None:
         """Record that *element* comes into the buffer."""
-        if self.recorder is not None and self.buffer is not None:
-            self.recorder.add_event(
-                self.buffer, self.run.time, +1, element.key, element.nbytes
-            )
+        recorder = self.recorder
+        buffer = self.buffer
+        if recorder is not None and buffer is not None:
+            recorder.add_event(buffer, self.run.time, +1, element.key, element.nbytes)
 
-    def leave(self, *elements: Element) -> None:
-        """Record that *elements* leave the buffer."""
-        if self.recorder is not None and self.buffer is not None:
-            for element in elements:
-                self.recorder.add_event(
-                    self.buffer, self.run.time, -1, element.key, element.nbytes
-                )
+    def leave(self, element: Element) -> None:
+        """Record that *element* leaves the buffer."""
+        recorder = self.recorder
+        buffer = self.buffer
+        if recorder is not None and buffer is not None:
+            recorder.add_event(buffer, self.run.time, -1, element.key, element.nbytes)
 
     def close(self) -> None:
         """End helpers, close files and forget all that is held."""

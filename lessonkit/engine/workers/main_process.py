@@ -25,8 +25,8 @@ from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, START, TAKE
 from lessonkit.words import counted
 
-from .forked import CAN_FORK, ForkedWorker
-from .worker import BatchMaker, Indices, Request, Worker, is_batch
+from .forked import CAN_FORK, ChildProcess, ForkedWorker
+from .worker import BatchMaker, Indices, Made, NewEpoch, Request, Worker, is_batch
 
 
 @dataclass(eq=False)
@@ -36,7 +36,7 @@ class LoaderState:
     epochs: int = 0
     workers: list[Worker] = field(default_factory=list)  # within one run
     # For all loops only their processes: a worker would keep the loader, and so itself
-    children: list[Any] = field(default_factory=list)
+    children: list[ChildProcess] = field(default_factory=list)
     is_at_work: bool = False  # for a loop that has not ended
 
 
@@ -64,7 +64,8 @@ class Loader(Stream):
     """Makes each batch in the loop's own process, when it is asked for: nothing is made ahead."""
 
     opens_inputs = False  # but in each process
-    batches: Any = None  # the samples of each batch, once this has begun
+    batches: Iterator[Indices] | None = None  # the samples of each, once this has begun
+    made = 0  # batches in this epoch
     handling: Any  # what processes take, in nanoseconds
 
     def prepare(self) -> None:
@@ -84,8 +85,10 @@ class Loader(Stream):
     async def next(self) -> Element:
         if self.batches is None:
             await self.begin()
-        number, indices = next(self.batches, (0, END))
-        if indices is END:
+        assert self.batches is not None
+        try:
+            indices = next(self.batches)
+        except StopIteration:
             return END
         try:
             element = await self.maker.batch(indices)
@@ -94,7 +97,8 @@ class Loader(Stream):
                 return END
             raise
         if self.recorder is not None:
-            self.recorder.numbers[element.key] = number
+            self.recorder.numbers[element.key] = self.made
+            self.made += 1
         await self.run.spend(self.handling.ask)
         return element
 
@@ -105,9 +109,8 @@ class Loader(Stream):
         if self.kept and self.kept.elements is None:
             await self.fill_cache()
         self.maker = BatchMaker(self)
-        self.maker.open()
-        self.opened.append(self.maker.stream)
-        self.batches = enumerate(self.indices())
+        self.opened.append(self.maker.open())
+        self.batches = self.indices()
 
     async def fill_cache(self) -> None:
         """Fill the cache before the workers, in this process."""
@@ -160,6 +163,7 @@ class LoaderWithWorkers(Loader):
     """
 
     finished = False
+    ready = 0  # workers that stayed, and have opened the pipeline again
     gone = 0  # workers that will make nothing any more
 
     def prepare(self) -> None:
@@ -224,10 +228,7 @@ class LoaderWithWorkers(Loader):
         self.seed = f"{run.states.seed(self.generator)}:{self.epoch}"
         for worker in workers:
             run.current.lane = worker.number  # in the pictures this time is the worker's
-            delay = await worker.launch()
-            worker.task = run.start(
-                worker.work(delay), self.stage, worker.number, worker.process
-            )
+            worker.start(await worker.launch())
         run.current.lane = 0
         if self.persistent_workers and run.states is shared:
             self.state.children = [worker.child for worker in workers if worker.child]
@@ -241,14 +242,11 @@ class LoaderWithWorkers(Loader):
         # Of another run
         for worker, child in zip(self.workers, self.state.children, strict=False):
             worker.child = child
-            worker.task = run.start(
-                worker.work(0), self.stage, worker.number, worker.process
-            )
+            worker.start(delay=0)
         await run.spend(self.handling.resume)
         for worker in self.workers:
-            worker.give(Request(-1, self, worker.number, run.time))
-        await run.until(self.news, lambda: len(self.arrived) == len(self.workers), EMPTY)
-        self.arrived.clear()
+            worker.give(NewEpoch(self, run.time))
+        await run.until(self.news, lambda: self.ready == len(self.workers), EMPTY)
 
     async def end_workers(self) -> None:
         """End the workers, each after the batch that it has begun; persistent ones stay."""
@@ -296,13 +294,14 @@ class LoaderWithWorkers(Loader):
             self.next_number += 1
         if self.recorder is not None and is_batch(request.result):
             self.leave(request.result)
-        if self.handling.take:
-            await self.take(request)
-        await run.spend(self.send())
         element = request.result
+        assert element is not None  # it was received
+        if self.handling.take:
+            await self.take(element)
+        await run.spend(self.send())
         if type(element) is Failure:
             return END if isinstance(element.value, StopIteration) else settle(element)
-        return element  # type: ignore[no-any-return]
+        return element
 
     async def next_made(self) -> Request | None:
         """Wait for the batch that is handed over next; return its request, or None at the end."""
@@ -333,7 +332,10 @@ class LoaderWithWorkers(Loader):
 
         Returns how long that takes.
         """
-        if (indices := next(self.batches, END)) is END:
+        assert self.batches is not None  # `begin` has made them
+        try:
+            indices = next(self.batches)
+        except StopIteration:
             return 0
         for number in islice(self.cycle, self.num_workers):
             if self.active[number] and (self.in_order or self.has_room(number)):
@@ -350,21 +352,20 @@ class LoaderWithWorkers(Loader):
         load = [request.worker for request in self.requests.values()].count(number)
         return load < self.most // sum(self.active)
 
-    async def take(self, request: Request) -> None:
-        """Spend the loop's own time on a batch."""
-        seconds = self.handling.take
-        await self.run.spend(seconds, self.take_stage, request.result, "native")
+    async def take(self, batch: Element) -> None:
+        """Spend the loop's own time on a *batch*."""
+        await self.run.spend(self.handling.take, self.take_stage, batch, "native")
 
-    def arrive(self, request: Request, result: Element | None) -> None:
-        """Take the *result* of a request from a worker; None if it is ready for another epoch."""
-        request.result = result
-        # Not of a loop that was left
-        if (
-            self.recorder is not None
-            and is_batch(result)
-            and request.number in self.requests
-        ):
-            self.enter(request.result)
-        self.arrived.append(request)
+    def arrive(self, message: Made | None) -> None:
+        """Take a *message* of a worker; None says that it is ready for another epoch."""
+        if message is None:
+            self.ready += 1
+        else:
+            request, result = message
+            request.result = result
+            # Not of a loop that was left
+            if is_batch(result) and request.number in self.requests:
+                self.enter(result)
+            self.arrived.append(request)
         if self.news.waiting:
             self.news.changed()

@@ -28,8 +28,8 @@ class Marks(Question):
     apart by their order alone.
     """
 
-    # What the right mark does if this one is too far on, and if it is not far enough
-    sides: Sequence[str]
+    too_far: str  # what the right mark does if this one is too far on
+    too_near: str  # what it does if this one is not far enough
     within: str  # where a mark is that is right
     names: list[str]
     last: list[int]  # the last step at which a mark may be
@@ -58,7 +58,7 @@ class Marks(Question):
             answer = self.revealed(f"Right: all are {self.within}.")
             return True, counted, answer | {"truth": truth}
         mark = min(wrong, key=self.order.__getitem__)
-        side = self.sides[at[mark] < self.right[mark]]
+        side = self.too_near if at[mark] < self.right[mark] else self.too_far
         text = f"{self.names[mark]} {side} {self.shown(at[mark])}."
         parts = text, self.explanation(at, mark), self.remark(at)
         return False, counted, {"text": " ".join(filter(None, parts))}
@@ -110,7 +110,8 @@ class Placing(Marks):
     it. Raises ValueError if the run has no such stage, or if its axis would have too many steps.
     """
 
-    sides = "begins before", "begins after"
+    too_far = "begins before"
+    too_near = "begins after"
     within = "in place"
 
     def __init__(
@@ -213,7 +214,8 @@ class Drawing(Marks):
     given. Raises ValueError if a curve has no number for a value.
     """
 
-    sides = "gives less than", "gives more than"
+    too_far = "gives less than"
+    too_near = "gives more than"
     within = f"within {percent(NEAR_ENOUGH)}"
 
     def __init__(
