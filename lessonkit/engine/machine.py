@@ -6,10 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import check
 from .element import Element, as_int
+
+if TYPE_CHECKING:
+    from .run import Price, Process
 
 
 @dataclass(frozen=True)
@@ -35,16 +38,29 @@ class Machine:
 FOUR_CORES = Machine()  # where no other is named
 
 
-class WorkLog(list[tuple[Any, str | None, str]]):
-    """Collects the work that a function says, where it cannot be suspended to do it."""
+class Work(NamedTuple):
+    """Work that a function says: its price, its stage if it has one of its own, and its kind."""
 
-    def __init__(self, process: Any = None, element: Any = None) -> None:
-        self.process = process  # in which the function runs
-        self.element = element  # with which it was called
+    price: "Price"
+    stage: str | None
+    kind: str
 
-    def work(self, *piece: Any) -> None:
-        """Note its time, stage and kind."""
-        self.append(piece)
+
+class WorkLog(list[Work]):
+    """Collects the work that a function says, where it cannot be suspended to do it.
+
+    *process* is the one in which the function runs, and *element* what it was called with.
+    """
+
+    def __init__(
+        self, process: "Process | None" = None, element: Element | None = None
+    ) -> None:
+        self.process = process
+        self.element = element
+
+    def work(self, price: "Price", stage: str | None, kind: str) -> None:
+        """Note a piece of work."""
+        self.append(Work(price, stage, kind))
 
 
 # The caller of a function that only tells something: it spends no time
@@ -133,6 +149,8 @@ def get_worker_info() -> WorkerInfo | None:
 
 Function = Callable[..., Any]  # a learner's
 Cost = float | Callable[[Any], float]
+# Of a worker, in seconds; or a function of the epoch and of the worker's number
+StartTime = float | Callable[[int, int], float]
 
 
 @dataclass(frozen=True)

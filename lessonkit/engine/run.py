@@ -86,7 +86,7 @@ class Task:
 
     run: "Run"
     process: "Process"
-    coro: Any
+    coro: Coroutine[Any, None, Any]
     stage: Name  # in whose name it waits
     lane: int = 0  # which of several parallel calls it is
     last: int = -1  # the last span that decided when it could go on
@@ -183,7 +183,7 @@ class Run(ABC):
     # The time as a trace has it: on the real clock what the computer's clock says
     time: int
     current: Task
-    task_type: type[Any] = Task
+    task_type: type[Task] = Task
     lacks_threads = False  # some helpers have no thread of their own
     shared_cores: "SharedCores | None" = None  # if the cores are shared in slices
     is_real = False
@@ -195,7 +195,7 @@ class Run(ABC):
         self.recorder = recorder
         self.sized = recorder is not None  # whether elements are to know their bytes
         self.crash: BaseException | None = None  # what ended a helper that no error may end
-        self.tasks: set[Any] = set()  # the helpers that have not ended
+        self.tasks: set[Task] = set()  # the helpers that have not ended
         self.leftovers: list[Callable[[], object]] = []  # ends what would outlive the run
         self.sites: dict[Site, int] = {}  # of the description that a recorder is to know
         self.names: dict[tuple[Site, str, str], Name] = {}  # of the parts of the pipeline
@@ -300,9 +300,11 @@ class Run(ABC):
             return self.call(function, stage, element, log)
         finally:
             if cost:
-                log.append((cost, stage, kind))
-            for duration, own_stage, own_kind in log:
-                await self.spend(duration, self.within(stage, own_stage), element, own_kind)
+                log.work(cost, stage, kind)
+            for work in log:
+                await self.spend(
+                    work.price, self.within(stage, work.stage), element, work.kind
+                )
 
     @types.coroutine
     def stand_back(self) -> Waits:

@@ -12,6 +12,9 @@ from typing import NamedTuple
 from lessonkit.engine.storage import Storage
 from lessonkit.engine.trace import ACCELERATOR, NS, OPEN, READ, Epoch, Site, Span, Trace
 
+OF_FILES = (OPEN, READ)  # the roles of stages in which one reader works
+HOLD_A_CORE = ("native", "python")  # kinds of work
+
 
 class CoreWork(NamedTuple):
     """Work that needs a core or a lock: its nanoseconds, and the samples that it is on."""
@@ -184,13 +187,13 @@ class Needs:
             if span.role in ACCELERATOR:
                 self.training[span.element] += time
             elif span.end_ns <= last:
-                if span.role in (OPEN, READ):  # one reader works in both
+                if span.role in OF_FILES:
                     of_files.append(span)
                 else:
                     self.work[span.element] += time
                 if self.copies.keys().isdisjoint(samples):
                     continue
-                if span.kind in ("native", "python"):
+                if span.kind in HOLD_A_CORE:
                     self.jobs[Shared("cores", (), trace.machine.cores)].append(work)
                 if span.kind == "python":
                     site = loader_of(span.stage.position.site, workers)

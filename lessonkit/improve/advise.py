@@ -17,6 +17,21 @@ DEEPER = (1, 2, 4, 8)  # times as deep
 MIXES = "changes the order of the elements"
 REPEATS = "every worker gives every sample, unless the workers share them out"
 
+SIFTS = "the filter sees other values"
+# What is said of a change after which something is frozen no more
+THAWS = {
+    FREEZES: "makes the augmentation new in every epoch",
+    FREEZES_ORDER: "makes a new order in every epoch",
+}
+# Operators of which one may come before another
+MOVABLE = {"map", "filter", "prefetch", "cache", "shuffle", "repeat"}
+# What it does to the data if the first of two comes before the second
+EXCHANGED = {
+    ("repeat", "shuffle"): "epochs blur",
+    ("shuffle", "repeat"): "keeps epochs apart",
+    ("repeat", "cache"): "keeps all passes in the cache",
+}
+
 
 class Change(NamedTuple):
     """A change in *words*, the *node* that it leads to, and its *effects* on the data."""
@@ -90,15 +105,11 @@ def changes(root: Node) -> Iterator[Change]:
     # The rest of advice is for operators that share a process
     kinds = (of_loader,) if loaders else (of_buffers, of_calls, of_order, of_batches)
     frozen = what_is_frozen(root)
-    thaws = {
-        FREEZES: "makes the augmentation new in every epoch",
-        FREEZES_ORDER: "makes a new order in every epoch",
-    }
     for node in loaders or walk(root):
         for change in chain.from_iterable(kind(node) for kind in kinds):
             changed = rebuilt(root, {node: change.node})
             now = what_is_frozen(changed)
-            thawed = [thaws[effect] for effect in sorted(frozen - now)]
+            thawed = [THAWS[effect] for effect in sorted(frozen - now)]
             effects = (*change.effects, *sorted(now - frozen), *thawed)
             yield Change(change.words, changed, effects)
 
@@ -180,17 +191,11 @@ def of_order(node: Node) -> Iterator[Change]:
     """Move *node* before the operator that is its input."""
     above = node.inputs[0] if node.inputs else node
     pair = (node.method, above.method)
-    movable = {"map", "filter", "prefetch", "cache", "shuffle", "repeat"}
-    if above.method == node.method or not {*pair} <= movable:
+    if above.method == node.method or not {*pair} <= MOVABLE:
         return
-    effects = {
-        ("repeat", "shuffle"): "epochs blur",
-        ("shuffle", "repeat"): "keeps epochs apart",
-        ("repeat", "cache"): "keeps all passes in the cache",
-    }
-    effect = effects.get(pair)
+    effect = EXCHANGED.get(pair)
     if {*pair} == {"map", "filter"} and (above.arguments | node.arguments)["map_func"]:
-        effect = "the filter sees other values"
+        effect = SIFTS
     exchanged = above.replace(node.replace(*above.inputs))
     words = f"{node.method} before {above.method}"
     yield Change(words, exchanged, (effect,) if effect else ())

@@ -18,6 +18,9 @@ from .knobs import AS_FAST, Knob, Tried, check_options, try_out, with_knobs
 
 Setting = tuple[int, ...]  # a number for each name
 
+# Up to here every number is tried: one call more changes much where there are few
+FEW = 8
+
 
 def autotune(
     dataset: Dataset,
@@ -188,13 +191,13 @@ class Search:
     def one_changed(self, here: Setting) -> list[Setting]:
         """List the settings in which one number is another.
 
-        All up to 8 are tried, then every eighth, and those next to the present one.
+        All up to FEW are tried, then every one so far apart, and those next to the present one.
         """
         return [
             (*here[:index], value, *here[index + 1 :])
             for index, most in enumerate(self.most.values())
             for value in range(1, most + 1)
-            if value <= 8 or value % 8 == 0 or abs(value - here[index]) == 1
+            if value <= FEW or value % FEW == 0 or abs(value - here[index]) == 1
         ]
 
     def all_alike(self) -> list[Setting]:

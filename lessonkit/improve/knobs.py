@@ -9,6 +9,16 @@ from lessonkit.engine.node import METHODS, Node, rebuilt, walk
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 
+# Arguments that are numbers of something that a run has more or less of
+KNOBS = (
+    "cycle_length",
+    "block_length",
+    "num_parallel_calls",
+    "buffer_size",
+    "batch_size",
+    "num_workers",
+    "prefetch_factor",
+)
 AS_FAST = 1.02  # times the shortest time: who takes a longer one gets more for less
 
 
@@ -37,17 +47,8 @@ class Curve(NamedTuple):
 
 def knobs(dataset: Dataset) -> list[Knob]:
     """List the knobs of *dataset*, from its sources on."""
-    names = (
-        "cycle_length",
-        "block_length",
-        "num_parallel_calls",
-        "buffer_size",
-        "batch_size",
-        "num_workers",
-        "prefetch_factor",
-    )
     nodes = walk(dataset.node)
-    return [Knob(node, name) for node in nodes for name in names if name in node.arguments]
+    return [Knob(node, name) for node in nodes for name in KNOBS if name in node.arguments]
 
 
 def with_knob(dataset: Dataset, knob: Knob, value: int | None) -> Dataset:

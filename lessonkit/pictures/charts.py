@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 PER_INCH = 82  # of a scene's heights
 ROW = 30 / PER_INCH  # inches
-LINE = 0.17  # inches: of a line of text
+HEAD = 0.3  # inches above the highest mark, for its text
+LINE = 0.17  # inches of a line of text
+LETTER = 0.062  # inches of a letter, in the mean
 BLUE = COLOURS["Read"]
 RANGE = "#b6c2cf"
 LOOKS: dict[str, Look] = {
@@ -211,7 +213,7 @@ def dotted(kind: str, title: str, words: str, height: int, marks: list[Data]) ->
     top = max(y for mark in marks for _, y in mark["points"])
     row = {"height": height, "top": top, "marks": marks}
     floor = height / PER_INCH
-    draw = partial(draw_dots, marks, floor, (floor - 0.3) / (top or 1))
+    draw = partial(draw_dots, marks, floor, (floor - HEAD) / (top or 1))
     return chart(kind, Panel(floor, {floor: "0 ms"}, draw, title, words), [row])
 
 
@@ -275,7 +277,7 @@ def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
             ring = {"color": INK, "fillstyle": "none", "markersize": 13}
             axes.plot(xs, ys, **LOOKS["dot"] | ring)
         if text := mark.get("text"):
-            wide = 0.062 * len(text) * (high - low) / WIDTH  # inches of a letter
+            wide = LETTER * len(text) * (high - low) / WIDTH
             left = min(max(xs[0] - wide / 2, low), high - wide)
             y = ys[0] - LINE
             if left >= free or abs(y - above) >= LINE:

@@ -26,6 +26,8 @@ INK = "#1b1f24"  # of text
 QUIET = "#57606a"  # of text that comes second
 
 WIDTH = 10.0  # inches
+DOTS = 1440  # of the width, in the file
+PIXELS = 1000  # of the width, on the page: fewer, so that it is sharp on every screen
 ABOVE = 0.42  # inches above each panel
 RIGHT = 0.35  # inches that are free at the right
 SIZE = 9.5  # points, of titles and names
@@ -89,7 +91,7 @@ class Picture:
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return more dots than a notebook shows, so that the picture is sharp on every screen."""
         width, height = self.figure.get_size_inches()
-        size = {"width": 1000, "height": round(1000 * height / width)}
+        size = {"width": PIXELS, "height": round(PIXELS * height / width)}
         return {"image/png": png(self), "text/plain": self.words}, {"image/png": size}
 
 
@@ -102,7 +104,7 @@ def png(picture: Picture) -> bytes:
         # Packed less than usual: a little larger, and sooner there
         quick = {"compress_level": 4}
         picture.figure.savefig(
-            stream, dpi=1440 / WIDTH, metadata={"Software": None}, pil_kwargs=quick
+            stream, dpi=DOTS / WIDTH, metadata={"Software": None}, pil_kwargs=quick
         )
     return stream.getvalue()
 

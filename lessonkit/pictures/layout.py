@@ -43,6 +43,17 @@ COLOURS = {
     "Queue": "#8b949e",  # what is counted, in a row of steps
     "Ready": "#8b949e",
 }
+# Of stages with other names
+OTHERS = [
+    "#d1622b",
+    "#2a9a75",
+    "#878600",
+    "#b56bc4",
+    "#e06aa6",
+    "#8074da",
+    "#6aa12e",
+    "#ad7850",
+]
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
 COUNT = "count"  # of a step, which says how many batches wait for a worker or for the loop
 # All bars that are no work, in the order of a legend
@@ -309,21 +320,11 @@ def letter_of(number: int) -> str:
 
 def colours_of(stages: Sequence[str]) -> dict[str, str]:
     """Choose a colour for each stage: the same in every picture, and no two alike if possible."""
-    more = [
-        "#d1622b",
-        "#2a9a75",
-        "#878600",
-        "#b56bc4",
-        "#e06aa6",
-        "#8074da",
-        "#6aa12e",
-        "#ad7850",
-    ]
     colours = {stage: COLOURS[stage] for stage in stages if stage in COLOURS}
     for stage in stages:
         if stage not in colours:
-            first = zlib.crc32(stage.encode()) % len(more)
-            order = more[first:] + more[:first]
+            first = zlib.crc32(stage.encode()) % len(OTHERS)
+            order = OTHERS[first:] + OTHERS[:first]
             colours[stage] = next(
                 (one for one in order if one not in colours.values()), order[0]
             )

@@ -36,6 +36,7 @@ SHARES = {
     "waits for other ranks": COLOURS["Others"],
 }
 
+LONGEST_NAME = 24  # letters, at the left of a row
 Stretches = list[tuple[int, int, int]]  # rank, start and end in nanoseconds
 
 
@@ -162,7 +163,7 @@ class Timeline:
 
 def cut(stage: str) -> str:
     """Cut off a long name, which would leave no room for the bars."""
-    return stage if len(stage) <= 24 else f"{stage[:23]}…"
+    return stage if len(stage) <= LONGEST_NAME else f"{stage[: LONGEST_NAME - 1]}…"
 
 
 # ---- several ranks ----

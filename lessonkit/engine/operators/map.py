@@ -3,7 +3,8 @@
 from collections import deque
 
 from lessonkit.engine.check import AUTOTUNE
-from lessonkit.engine.element import END, Element, Failure, settle
+from lessonkit.engine.element import END, Bytes, Element, Failure, settle
+from lessonkit.engine.machine import Cost, Function
 from lessonkit.engine.node import Node
 from lessonkit.engine.run import Gate, price
 from lessonkit.engine.trace import AHEAD, CALL
@@ -25,6 +26,11 @@ def open_map(scope: Scope, node: Node) -> Stream:
 
 class SequentialMap(Stream):
     """Reads one element, maps it, gives it: nothing happens between two requests."""
+
+    map_func: Function | None
+    cost: Cost
+    kind: str
+    nbytes: Bytes
 
     def prepare(self) -> None:
         self.price = price(self.cost, "cost")
@@ -59,6 +65,8 @@ class ParallelMap(SequentialMap):
     The element that a blocked `next` waits for counts as claimed.
     """
 
+    num_parallel_calls: int
+    deterministic: bool
     begun = 0  # calls
     reading = False
     ended = False

@@ -3,6 +3,7 @@
 import math
 
 from lessonkit.engine.element import END, Element
+from lessonkit.engine.machine import Function
 from lessonkit.engine.node import Cardinality, Node, cardinality
 from lessonkit.engine.run import StuckError
 from lessonkit.engine.trace import CALL
@@ -19,6 +20,8 @@ def count_kept(node: Node, many: Cardinality) -> Cardinality:
 @operator("filter", count=count_kept, keeps_values=True)
 class Filter(Stream):
     """Gives the elements of which the predicate says yes."""
+
+    predicate: Function
 
     def prepare(self) -> None:
         self.stage = self.name("Filter", CALL)
@@ -48,6 +51,7 @@ def count_taken(node: Node, many: Cardinality) -> Cardinality:
 class Take(Stream):
     """Gives the first `count` elements; all if it is negative. An error does not count."""
 
+    count: int
     given = 0
 
     async def next(self) -> Element:
@@ -106,6 +110,8 @@ def open_shard(scope: Scope, node: Node) -> Stream:
 class Shard(Stream):
     """Gives every `num_shards`-th element, from number `index` on, for one of several machines."""
 
+    num_shards: int
+    index: int
     passed = 0  # elements of its input
 
     async def next(self) -> Element:
@@ -134,6 +140,7 @@ def count_repeated(node: Node, many: Cardinality) -> Cardinality:
 class Repeat(Stream):
     """Opens its input anew for each pass; what that held or had open is gone."""
 
+    count: int | None
     opens_inputs = False
     asked = False  # in this pass
 

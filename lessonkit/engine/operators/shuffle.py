@@ -14,6 +14,10 @@ from .stream import Stream, as_its_input, operator
 class Shuffle(Stream):
     """Fills its buffer before it gives the first element, and then reads one for each it gives."""
 
+    buffer_size: int
+    seed: int | None
+    reshuffle_each_iteration: bool
+
     def prepare(self) -> None:
         seeds = self.run.states.of(self.node, self.new_seeds)
         self.random = random.Random(next(seeds))

@@ -11,6 +11,7 @@ from lessonkit.engine import check
 from lessonkit.engine.element import END, Element, Failure, stack
 from lessonkit.engine.machine import WorkerInfo
 from lessonkit.engine.node import Node, NodeStates, one_call, rebuilt
+from lessonkit.engine.operators.cache import Kept
 from lessonkit.engine.operators.source import Listed
 from lessonkit.engine.operators.stream import Stream, joined, operator
 from lessonkit.engine.run import Gate, Process, Run, Task, price
@@ -28,6 +29,10 @@ Indices = list[int] | int | None
 class Asked(Listed):
     """Gives the sample that its *maker* asks for; or, for one call, a batch as one element."""
 
+    maker: BatchMaker
+    kept: Kept | None  # the cache that it reads, if it reads one
+    one_call: bool
+
     def take(self) -> Element:
         asked = self.maker.asked
         if not self.one_call:
@@ -40,7 +45,8 @@ class Asked(Listed):
     def sample(self, index: int) -> Element:
         """Make sample number *index*; as in PyTorch, a negative one counts from the end."""
         if self.kept is not None:
-            return self.kept.elements[index].copy()  # type: ignore[no-any-return]
+            assert self.kept.elements is not None  # it is filled before the workers start
+            return self.kept.elements[index].copy()
         self.given = index if index >= 0 else index + len(self.values)
         element = self.make(self.values[index])
         if self.run.sized:
@@ -75,8 +81,9 @@ class BatchMaker:
     """
 
     stream: Stream | None = None  # the pipeline, once it is open
-    # If samples can be asked for: the number of the next, or of several
-    asked: Indices = None
+    # If samples can be asked for: the number of the next, or for one call those of a batch, as a
+    # sampler of the learner gives them
+    asked: Any = None
     exhausted = False  # an iterable has no more samples
     failed: Exception | None = None  # what `prepare` raised, until the next batch
 
@@ -240,7 +247,7 @@ class Worker(BatchMaker):
         # Each to its loader; None says that it is ready for another epoch
         self.on_the_way: deque[tuple[LoaderWithWorkers, Made | None]] = deque()
         self.last_arrival = 0  # when the last of these reaches the main process
-        self.first_delay = loader.handling.first
+        self.first_delay = loader.times.first
         self.transfer = price(loader.transfer, "transfer", of_bytes=True)
         states = self.run.states
         base = states.base + 1 + loader.epoch * loader.num_workers + number
@@ -295,9 +302,9 @@ class Worker(BatchMaker):
                 await run.until(self.gate, requests.__len__, "buffer empty")
             if (request := requests.popleft()) is None:
                 break
-            handling = self.loader.handling
+            times = self.loader.times
             message: Made | None
-            if (due := request.sent + handling.hop) > run.time:
+            if (due := request.sent + times.hop) > run.time:
                 await run.spend(due - run.time)
             if isinstance(request, NewEpoch):
                 self.loader = request.loader
@@ -308,7 +315,7 @@ class Worker(BatchMaker):
                 continue
             else:
                 message = Made(request, await self.fulfil(request))
-            way = self.first_delay + handling.hop
+            way = self.first_delay + times.hop
             if way or self.on_the_way:
                 self.first_delay = 0
                 self.last_arrival = max(self.last_arrival, run.time + way)

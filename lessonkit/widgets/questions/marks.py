@@ -13,6 +13,8 @@ from lessonkit.words import milliseconds, number, percent
 from .question import SCALES, TOLERANCE, Judgement, Question, Wrong
 
 MOST_STEPS = 200  # along an axis: more could not be told apart on a small screen
+# Of its value: how near a curve is to one whose idea it follows
+FOLLOWS = 0.25
 NEAR_ENOUGH = 0.1  # of the right value, or one step: how exactly a curve is to be drawn
 STEPS = 100  # of the axis
 
@@ -56,12 +58,12 @@ class Marks(Question):
         if not wrong:
             truth = [self.right[sent.index(mark)] for mark in marks]
             answer = self.revealed(f"Right: all are {self.within}.")
-            return True, counted, answer | {"truth": truth}
+            return Judgement(True, counted, answer | {"truth": truth})
         mark = min(wrong, key=self.order.__getitem__)
         side = self.too_near if at[mark] < self.right[mark] else self.too_far
         text = f"{self.names[mark]} {side} {self.shown(at[mark])}."
         parts = text, self.explanation(at, mark), self.remark(at)
-        return False, counted, {"text": " ".join(filter(None, parts))}
+        return Judgement(False, counted, {"text": " ".join(filter(None, parts))})
 
     def accepted(self, said: Any) -> list[int]:
         """Return the steps that the page *said*, if there is one for each mark."""
@@ -264,7 +266,7 @@ class Drawing(Marks):
     def errs_alike(self, at: Sequence[int], steps: Steps, mark: int) -> bool:
         """A curve cannot be drawn exactly: it follows a misconception all along, to its side."""
         for here, there in zip(at, steps, strict=True):
-            if abs(here - there) > max(0.25 * there, 2):  # a quarter of it, or two steps
+            if abs(here - there) > max(FOLLOWS * there, 2):  # two steps always do
                 return False
         right = self.right[mark]
         is_same_side = (at[mark] > right) == (steps[mark] > right)
