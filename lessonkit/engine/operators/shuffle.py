@@ -21,6 +21,10 @@ MOST_PASSES = (
 class Shuffle(Stream):
     """Fills its buffer before it gives the first element, and then reads one for each it gives."""
 
+    buffer_size: int
+    seed: int | None
+    reshuffle_each_iteration: bool
+
     def prepare(self) -> None:
         self.seeds = self.run.states.of(self.node, self.new_seeds)
         self.random = random.Random(next(self.seeds))
@@ -53,7 +57,8 @@ class Shuffle(Stream):
         return element
 
     def close(self) -> None:
-        self.leave(*self.held)
+        for element in self.held:
+            self.leave(element)
         self.held.clear()
         super().close()
 
@@ -66,6 +71,7 @@ class ShuffleAndRepeat(Shuffle):
     each pass has the order that it would have by itself.
     """
 
+    count: int | None
     opens_inputs = False
     asked = False  # the pass that is read, for its first element
 
