@@ -12,9 +12,8 @@ from lessonkit.engine.trace import CHOICE
 from .select import count_repeated
 from .stream import Stream, as_its_input, operator
 
-MOST_PASSES = (
-    3  # of which elements are held; with one of a fourth, reading stops, as in tf.data
-)
+# Of so many passes elements are held; with one element of the next, reading stops, as in tf.data
+MOST_PASSES = 3
 
 
 @operator("shuffle", count=as_its_input, keeps_values=True)
