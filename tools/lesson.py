@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import nbformat
 
+from lessonkit.widgets import questions
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions.question import Predict
 from tools.comments import set_up, without_comments
 from tools.lessons import LESSONS
 
@@ -84,7 +84,7 @@ class Lesson:
         self.values = {cell: shown.value for cell, shown in self.shown.items()}
         self.took = process_time() - began
 
-    def widgets(self, kind: type) -> Iterator[tuple[str, Any]]:
+    def widgets(self, kind: type | tuple[type, ...]) -> Iterator[tuple[str, Any]]:
         """What cells showed that is of a kind, with the id of the cell."""
         seen: list[Any] = []
         for cell, value in self.values.items():
@@ -103,10 +103,12 @@ class Lesson:
         return CODE.sub("", without_comments(text))
 
     @property
-    def vote(self) -> Predict:
+    def vote(self) -> questions.Choice:
         """The question at the end of the main path, which no run answers."""
-        (found,) = (asked for _, asked in self.widgets(Predict) if not asked.traces)
-        assert isinstance(found, Predict)
+        (found,) = (
+            asked for _, asked in self.widgets(questions.Choice) if not asked.traces
+        )
+        assert isinstance(found, questions.Choice)
         return found
 
     @property
@@ -143,7 +145,11 @@ def run(source: str, names: dict[str, Any], file: str) -> Shown:
         exec(compile(ast.Module(body, []), file, "exec"), names)
         if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), file, "eval"), names)
-    state = value.state if isinstance(value, (Explore, Predict, Outcome)) else ""
+    state = (
+        value.state
+        if isinstance(value, (Explore, questions.Number, questions.Choice, Outcome))
+        else ""
+    )
     return Shown(value, printed.getvalue(), state)
 
 

@@ -23,7 +23,7 @@ from textwrap import dedent
 from typing import Any
 
 from lessonkit import Dataset, Trace, benchmark
-from lessonkit.widgets.questions.question import Predict
+from lessonkit.widgets.questions import Number
 from tools.comments import comments
 from tools.lesson import CONTROLS, NOTEBOOKS, SOLUTION, SOLVED, Lesson, lesson
 from tools.lessons import LESSONS, WORDS, in_words
@@ -102,7 +102,7 @@ def same(first: float, *others: float) -> float:
 
 def explained(found: Lesson, seconds: float) -> float:
     """Return the wrong answer of so many *seconds*; raise ValueError if no question explains it."""
-    asked = [question for _, question in found.widgets(Predict) if question.unit == "ms"]
+    asked = [question for _, question in found.widgets(Number) if question.unit == "ms"]
     wrong = [answer for question in asked for answer, _ in question.wrong]
     if not any(isclose(answer, seconds * UNITS["ms"]) for answer in wrong):
         raise ValueError(f"{seconds} s is no wrong answer that {found.name} explains")

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ROOT / "lessonkit" / "widgets" / "page"
+PAGES = ROOT / "lessonkit" / "widgets" / "page" / "built"
 # A notebook, and what lies beside it for those who learn
 LESSONS = {
     path.name

@@ -19,7 +19,7 @@ from delivery.site.opening import opening
 from delivery.site.python import BIG, PACKED
 from lessonkit import DataLoader, Dataset, benchmark
 from lessonkit.widgets import explore, slider
-from lessonkit.widgets.widget import HERE as OF_WIDGETS
+from lessonkit.widgets.widget import BUILT
 from tools.comments import without_comments
 from tools.lessons import LESSONS, WAYS, Lesson, in_words
 
@@ -102,7 +102,7 @@ PART = re.compile(
     r"GUESSES|BUSY|FIRST_LESSON|HOLDER|LICENCE|SOURCE)\b|ADDRESS"
 )
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
-REPORT = ("dom", "record", "report")  # the widgets' scripts of which it is made
+
 MEASURED = "*Measured on a computer with two cores; a browser cannot run this cell.*"
 KEYS = (
     "Here cells run by themselves. Commit to an answer before you look, because even a wrong guess "
@@ -356,8 +356,7 @@ def kept_picture(name: str, told: str, content: str) -> dict[str, Any]:
 
 def write_report(folder: Path) -> None:
     """Write the learner's report as a module: the first page and the archive of all work have it."""
-    scripts = [(OF_WIDGETS / f"{name}.js").read_text("utf-8") for name in REPORT]
-    text = "\n".join([*scripts, "export { Report, filesOf, reportOf };\n"])
+    text = (BUILT / "report.js").read_text("utf-8")
     (folder / "report.js").write_text(text, encoding="utf-8")
 
 

@@ -254,8 +254,8 @@ def test_pictures_have_a_lane_for_each_worker_and_a_bar_for_each_batch() -> None
     starts = [bar for bar in found.bars if bar.kind == "start"]
     assert len(starts) == 6  # in iter(), and until it is ready
     assert page_data(trace)["parts"][:2] == [
-        ["queues", [0], 0, -1],
-        ["3 workers", [1], 3, 0],
+        {"name": "queues", "rows": [0], "calls": 0, "buffer": None},
+        {"name": "3 workers", "rows": [1], "calls": 3, "buffer": 0},
     ]
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from delivery.site import pages
 from lessonkit.plot import kitchen
+from lessonkit.widgets.widget import BUILT
 from tools import lessons, repository, targets
 from tools.lesson import NOTEBOOKS
 
@@ -57,6 +58,7 @@ MODULES = {
     "tools.new_user",
     "tools.notebooks",
     "tools.numbers",
+    "tools.page",
     "tools.repository",
     "tools.screenshots",
     "tools.start",
@@ -209,10 +211,9 @@ def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> N
     faded = re.findall(r'data-of="([\w ]+)" opacity="([\d.]+)"', stored[1])
     assert [part for part, _ in faded] == [part for part in parts if part != "fridge"]
     # As far as in the live drawing, of which a test holds that its texts can still be read
-    style = (files("lessonkit.widgets") / "page" / "style.css").read_text(encoding="utf-8")
-    assert {opacity for _, opacity in faded} == {
-        *re.findall(r"\.lk-faded \{ opacity: ([\d.]+); \}", style)
-    }
+    style = (BUILT / "style.css").read_text("utf-8")
+    (live,) = re.findall(r"\.lk-faded\{opacity:([\d.]+)\}", style)
+    assert {float(opacity) for _, opacity in faded} == {float(live)}
     assert repr(fridge) == "The kitchen: fridge."
     with pytest.raises(ValueError, match="part='oven': must be one of pantry"):
         kitchen("oven")

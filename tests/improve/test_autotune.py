@@ -178,8 +178,8 @@ def test_steps_tell_what_was_changed_and_what_came_of_it() -> None:
     steps = autotune(MAPPED.prefetch(AUTOTUNE), SMALL).steps
     accepted = [step for step in steps if step.accepted]
     assert [(step.change, step.setting) for step in accepted] == [
-        ("Map 1, prefetch 1", (1, 1)),
-        ("Map 1 -> 2", (2, 1)),
+        ("Map 1, prefetch 1", {"Map": 1, "prefetch": 1}),
+        ("Map 1 -> 2", {"Map": 2, "prefetch": 1}),
     ]
     assert (
         str(accepted[0]) == "+ Map 1, prefetch 1: 1,880 ms, 1 kB: where the search begins"

@@ -25,8 +25,8 @@ from lessonkit.pictures import drawing
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
+from lessonkit.widgets.questions import Choice, Number, Question
 from lessonkit.widgets.questions.marks import Marks
-from lessonkit.widgets.questions.question import Predict, Question
 from lessonkit.widgets.sandbox import described
 from lessonkit.widgets.widget import Page
 from tools.lesson import NOTEBOOKS, WRITTEN, Shown, lesson, run
@@ -166,7 +166,8 @@ def has_picture_in_html(cell: Any) -> bool:
 def test_every_cell_was_run(name: str) -> None:
     for cell in lesson(name).cells:
         shows = isinstance(
-            lesson(name).values.get(cell.id), (Explore, Predict, Challenge, Outcome)
+            lesson(name).values.get(cell.id),
+            (Explore, Number, Choice, Challenge, Outcome),
         )
         assert cell.cell_type != "code" or cell.outputs or not shows, cell.id
         if isinstance(lesson(name).values.get(cell.id), Explore):
@@ -278,10 +279,10 @@ def everything(control: Control) -> list[Any]:
     return list(range(len(control.values)))
 
 
-def drawn(lab: Explore, values: dict[str, Any]) -> dict[str, Any]:
+def drawn(lab: Explore, values: dict[str, Any]) -> Any:
     """The picture of a setting; it must be one."""
     said = {name: (control.texts, values[name]) for name, control in lab.controls.items()}
-    _, picture = lab.picture(lab.values(values))
+    picture: Any = lab.picture(lab.values(values))[1]
     assert picture["perSample"] > 0, said
     bars = picture["bars"]
     assert min(bars["start"]) >= 0, said
@@ -355,9 +356,9 @@ def answers(
 def test_every_prediction_explains_what_is_wrong(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for cell, asked in lesson(name).widgets(Predict):
+    for cell, asked in lesson(name).widgets((Number, Choice)):
 
-        def told(value: Any, asked: Predict = asked) -> tuple[str, dict[str, Any]]:
+        def told(value: Any, asked: Question = asked) -> tuple[str, dict[str, Any]]:
             return answers(monkeypatch, asked, value)
 
         about, verdict = told(asked.right)
@@ -372,7 +373,7 @@ def test_every_prediction_explains_what_is_wrong(
             assert verdict["text"].endswith(sentence), cell
         for nonsense in NONSENSE:
             assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
-        if asked.choices:
+        if isinstance(asked, Choice):
             assert len(asked.wrong) == len(asked.choices) - 1, (
                 f"{cell}: a wrong choice has no explanation"
             )
@@ -410,8 +411,7 @@ def record_of(widget: Page) -> tuple[str, str] | None:
     """The kind and the text by which a page keeps what a learner did with a widget, if it keeps any."""
     state = json.loads(widget.state)
     if isinstance(widget, Question):
-        typed = [kind for kind in ("place", "draw", "choices") if state.get(kind)]
-        return "".join(typed), widget.question
+        return widget.kind, widget.question
     if task := state.get("task"):
         return "challenge", task["text"]
     if not isinstance(widget, Explore) or not state["controls"]:

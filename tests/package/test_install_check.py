@@ -9,7 +9,7 @@ import pytest
 from support.pages import Said
 
 from lessonkit.install_check import ADVICE, check, python
-from lessonkit.widgets.widget import HERE
+from lessonkit.widgets.widget import PROGRAM
 
 CELL = "from lessonkit.install_check import check\ncheck()"
 
@@ -35,8 +35,7 @@ def test_what_to_do_is_printed_where_no_page_may_show_a_widget(
 
 
 def test_the_page_knows_the_advice_that_it_takes_away() -> None:
-    script = (HERE / "installation.js").read_text("utf-8")
-    (begins,) = re.findall(r'^const ADVICE = "(.+)";$', script, re.M)
+    (begins,) = re.findall(r'"(The packages that show widgets [^"]+)"', PROGRAM)
     assert ADVICE.startswith(begins)
 
 

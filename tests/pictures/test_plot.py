@@ -18,7 +18,7 @@ from support.random_runs import COSTS
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import curve, knobs
 from lessonkit.improve.autotune import SearchStep
-from lessonkit.improve.knobs import Curve
+from lessonkit.improve.knobs import Curve, Point
 from lessonkit.optimize import autotune
 from lessonkit.pictures.charts import plot_curve, plot_search, plot_waterfall
 from lessonkit.pictures.drawing import INK, PAPER, QUIET, Picture, png
@@ -157,7 +157,9 @@ def test_a_curve_says_where_its_knee_is() -> None:
     knob = knobs(dataset)[0]
 
     def words(*times: float) -> str:
-        return repr(plot_curve(Curve(knob, tuple(enumerate(times, 1)))))
+        return repr(
+            plot_curve(Curve(knob, tuple(map(Point, range(1, len(times) + 1), times))))
+        )
 
     assert words(0.1, 0.05, 0.05) == (
         "curve: num_parallel_calls=2 is enough: 50 ms per sample, within 2 % of the best"
