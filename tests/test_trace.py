@@ -53,6 +53,21 @@ def test_every_piece_of_work_is_a_span() -> None:
     assert trace.busy("Train") == 0.25
 
 
+def test_a_stage_is_busy_while_any_of_its_calls_is_at_work() -> None:
+    """Calls at the same time count once, so no share is more than 1."""
+    calls = Dataset.range(12).map(cost=0.040, num_parallel_calls=4)
+    trace = benchmark(calls, num_epochs=1, train=0.010)
+    assert trace.duration == 0.160
+    # Some call is at work until the last one ends, and the step after it is all that is left
+    assert trace.busy("Map") == 0.150 / 0.160
+    assert sum(trace.times("Map")) == 12 * 40 * MS
+    assert trace.busy("Train") == 0.120 / 0.160
+    assert [line.split()[:4] for line in str(trace).splitlines()[1:3]] == [
+        ["Map", "12", "480.000", "93.8"],
+        ["Train", "12", "120.000", "75.0"],
+    ]
+
+
 def test_load_is_a_stage_of_its_own_before_each_step() -> None:
     trace = benchmark(ArtificialDataset(2), num_epochs=1, load=0.005)
     assert trace.stages == ["Open", "Read", "Load", "Train"]
