@@ -19,6 +19,7 @@ import argparse
 import hashlib
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -40,6 +41,7 @@ ROOT = Path(__file__).parent.parent.parent
 WORK = ROOT / "build" / "mutants"
 # Times of change of mutants begin here, apart from those of all files.
 FIRST_STAMP = 2_000_000_000
+KILLS = ("killed", "timeout")
 
 
 @dataclass
@@ -53,7 +55,7 @@ class Options:
     seed: int
     processes: int
     most: float
-    after: Path | None
+    keep: str
     store: Path
     arguments: list[str]
 
@@ -107,7 +109,11 @@ def parser() -> argparse.ArgumentParser:
         help="percent of the time of all tests, for each mutant",
     )
     made.add_argument(
-        "--after", type=Path, help="the results of a run before: judge its survivors alone"
+        "--keep",
+        choices=("none", "killed", "all"),
+        default="none",
+        help="verdicts of the run before: all, to go on with one that was broken off; "
+        "or kills alone, to give survivors --most more",
     )
     made.add_argument("--store", type=Path, default=WORK, help="a folder for the results")
     return made
@@ -260,25 +266,10 @@ def judged(
         free.get().end()
 
 
-def before(path: Path | None) -> dict[tuple[str, int, str], Judged]:
-    """Return the mutants that had been killed in the results at *path*, by file, line and new text."""
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path else ():
-        told = json.loads(line)
-        kept = Mutant(
-            **{name: told[name] for name in Mutant.__annotations__ if name != "source"},
-            source="",
-        )
-        verdict = Verdict(**{name: told[name] for name in Verdict.__annotations__})
-        if verdict.outcome in ("killed", "timeout"):
-            found[kept.file, kept.line, kept.after] = Judged(kept, verdict, told["judges"])
-    return found
-
-
 def row(name: str, results: Sequence[Judged]) -> Row:
     """Return the line of the table for *results*."""
     outcomes = [result.verdict.outcome for result in results]
-    killed = outcomes.count("killed") + outcomes.count("timeout")
+    killed = sum(outcome in KILLS for outcome in outcomes)
     return Row(
         name, len(results), killed, outcomes.count("survived"), outcomes.count("no test")
     )
@@ -326,6 +317,20 @@ def write(results: Sequence[Judged], to: IO[str]) -> None:
     print(f"\nSurvivors: {len(survived)}", *map(told, survived), sep="\n", file=to)
 
 
+def kept(given: Options, path: Path) -> list[Judged]:
+    """Return the results at *path* that are kept."""
+    if given.keep == "none" or not path.exists():
+        return []
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        told = json.loads(line)
+        mutant = Mutant(**{name: told.get(name, "") for name in Mutant.__annotations__})
+        verdict = Verdict(**{name: told[name] for name in Verdict.__annotations__})
+        if given.keep == "all" or verdict.outcome in KILLS:
+            found.append(Judged(mutant, verdict, told["judges"]))
+    return found
+
+
 def main() -> None:
     """Record, draw, judge and tell."""
     given = options(sys.argv[1:])
@@ -333,18 +338,26 @@ def main() -> None:
     judges = read(record(given, folders), ROOT)
     failed = sum(not test.passed for test in judges.tests.values())
     print(f"{len(judges.tests)} tests, of which {failed} judge nothing: they did not pass.")
-    results = []
     given.store.mkdir(parents=True, exist_ok=True)
-    with (given.store / "mutants.jsonl").open("w", encoding="utf-8") as file:
-        mutants = drawn(ROOT, given.packages, given.number, given.seed)
-        killed = before(given.after)
-        waiting = [one for one in mutants if (one.file, one.line, one.after) not in killed]
-        for result in chain(killed.values(), judged(waiting, judges, given, folders)):
-            results.append(result)
+    path = given.store / "mutants.jsonl"
+    results = kept(given, path)
+    known = {result.mutant.name for result in results}
+    mutants = drawn(ROOT, given.packages, given.number, given.seed)
+    waiting = [mutant for mutant in mutants if mutant.name not in known]
+    # In any order, so that a run that is broken off has judged a fair part of them
+    random.Random(given.seed).shuffle(waiting)
+    with path.open("w", encoding="utf-8") as file:
+        for count, result in enumerate(
+            chain([*results], judged(waiting, judges, given, folders)), 1
+        ):
             one = asdict(result.mutant) | asdict(result.verdict) | {"judges": result.judges}
             del one["source"]
             print(json.dumps(one), file=file, flush=True)
-            print(f"{len(results)} of {len(mutants)}: {told(result)}", flush=True)
+            if count > len(known):
+                results.append(result)
+                print(f"{count} of {len(mutants)}: {told(result)}", flush=True)
+    place = {mutant.name: place for place, mutant in enumerate(mutants)}
+    results.sort(key=lambda result: place[result.mutant.name])
     with (given.store / "mutants.txt").open("w", encoding="utf-8") as file:
         write(results, file)
     write(results, sys.stdout)

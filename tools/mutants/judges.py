@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +47,15 @@ class Judges:
         """How long all tests take."""
         return sum(test.seconds for test in self.tests.values())
 
+    @cached_property
+    def cost_of_shared(self) -> dict[str, float]:
+        """How long it takes at most to make each thing that several tests share."""
+        found = dict[str, float]()
+        for test in self.tests.values():
+            for name in test.shared:
+                found[name] = max(found.get(name, 0.0), test.seconds)
+        return found
+
     def of(self, mutant: Mutant, most: float) -> dict[str, float]:
         """Return the tests that can judge a *mutant*, and how long they take.
 
@@ -59,13 +69,21 @@ class Judges:
         others = {
             name for name, test in self.tests.items() if shared & test.shared
         } - direct
-        found, whole = dict[str, float](), 0.0
+        found, made, whole = dict[str, float](), set[str](), 0.0
         for test in (*self.quickest(direct), *self.quickest(others)):
-            whole += self.tests[test].seconds
+            whole += self.cost(test, made)
             if whole > most:
                 break
-            found[test] = self.tests[test].seconds
+            found[test] = self.cost(test, made)
+            made |= self.tests[test].shared
         return found
+
+    def cost(self, test: str, made: Collection[str] = ()) -> float:
+        """Return the seconds for a *test*, and for what it shares unless that is *made* already."""
+        known = self.tests[test]
+        return known.seconds + sum(
+            self.cost_of_shared[name] for name in known.shared - {*made}
+        )
 
     def on_import(self, mutant: Mutant) -> bool:
         """Return whether what a *mutant* changes runs before all tests: in no test's name."""
@@ -75,7 +93,7 @@ class Judges:
     def quickest(self, tests: Collection[str]) -> list[str]:
         """Return those of *tests* that passed, the quickest first."""
         passed = [test for test in tests if self.tests[test].passed]
-        return sorted(passed, key=lambda test: (self.tests[test].seconds, test))
+        return sorted(passed, key=lambda test: (self.cost(test), test))
 
     def that_run(self, file: str, lines: Lines) -> set[str]:
         """Return the tests that run one of these *lines*."""

@@ -44,3 +44,8 @@ class Mutant:
     def room(self) -> str:
         """The folder of the changed file."""
         return Path(self.file).parent.as_posix()
+
+    @property
+    def name(self) -> str:
+        """What no other mutant has."""
+        return f"{self.file}:{self.line} {self.kind}: {self.after}"
