@@ -8,6 +8,7 @@ from functools import cache
 from hashlib import sha256
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -178,7 +179,7 @@ def test_a_strip_of_ranks_has_each_stretch_of_a_rank_in_its_row() -> None:
     assert own == [(0, 10, 0), (0, 30, 1)]
     assert others == [(30, 50, 0), (50, 50, 1)]
     (waited_for,) = axes.lines
-    times, rows = map(list[float], waited_for.get_data())
+    times, rows = np.asarray(waited_for.get_data()).tolist()
     assert times == [0.050, 0.050]
     assert rows == pytest.approx([row, 2 * row])
 
