@@ -221,6 +221,12 @@ def test_a_waterfall_says_what_each_step_brought() -> None:
             plot_waterfall(steps)
 
 
+def test_bars_of_steps_leave_a_fifth_of_the_width_to_their_texts() -> None:
+    axes = plot_waterfall(STEPS).figure.axes[0]
+    longest = max(seconds for _, seconds in STEPS)
+    assert axes.get_xlim() == pytest.approx((0, longest / 0.8))
+
+
 def test_a_search_says_what_it_took() -> None:
     picture = plot_search(searched())
     assert (

@@ -112,13 +112,25 @@ def test_a_reader_of_an_interleave_waits_until_its_file_has_room_or_another_need
 
 
 def test_waits_for_a_core_and_for_the_interpreter_lock_are_told_apart() -> None:
-    maps = {"native": "no core", "python": "interpreter lock held"}
-    for kind, reason in maps.items():
+    maps = [
+        ("native", "no core", "cores"),
+        ("python", "interpreter lock held", "interpreter"),
+    ]
+    for kind, reason, place in maps:
         dataset = Dataset.range(3).map(cost=0.010, kind=kind, num_parallel_calls=3)
         trace = benchmark(dataset, num_epochs=1, train=0, machine=Machine(1))
         assert bars(trace, "Map") == [(0, 10), (10, 20), (20, 30)]
         held_up = [wait for wait in waits(trace) if wait[1] == reason]
-        assert [(start, end) for _, _, start, end, _ in held_up] == [(0, 10), (0, 20)]
+        assert held_up == [
+            ("Map", reason, 0, 10, place),
+            ("Map", reason, 0, 20, place),
+        ]
+
+
+def test_a_page_is_told_in_microseconds_when_each_epoch_begins() -> None:
+    trace = benchmark(ArtificialDataset(2), num_epochs=3)
+    assert [epoch.start for epoch in trace.epochs] == [0, 0.080, 0.160]
+    assert page_data(trace)["epochs"] == [0, 80_000, 160_000]
 
 
 def test_python_work_needs_a_core_too() -> None:
