@@ -122,8 +122,8 @@ def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:
         (0.50, 0.50, 1.00, 0.24, "they take turns"),
         (0.50, 0.50, 1.00, 0.26, "the loop's own time"),
         # A quarter more than one after the other is more than a measurement varies
-        (0.60, 0.40, 1.24, 0.0, "they take turns"),
-        (0.60, 0.40, 1.26, 0.0, "both want the same cores"),
+        (0.90, 0.60, 1.86, 0.0, "they take turns"),
+        (0.90, 0.60, 1.89, 0.0, "both want the same cores"),
         # Of the shorter of the two, less than a quarter is hidden, some of it, or three quarters
         (0.60, 0.40, 0.92, 0.0, "they take turns"),
         (0.60, 0.40, 0.88, 0.0, "cannot tell"),
