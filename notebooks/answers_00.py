@@ -59,6 +59,8 @@ def total(
 
 def busy(read: float, train: float, before: float) -> dict[str, Any]:
     """Explain the share that a model twice as fast is busy; *before* it was as large as this."""
+    works = 6 * train / 2  # in two epochs of three steps
+    whole = 2 * works / before - works
     wrong = [
         (
             before,
@@ -80,8 +82,8 @@ def busy(read: float, train: float, before: float) -> dict[str, Any]:
         ),
     ]
     why = (
-        "The accelerator works for 30 of 180 ms. The faster it is, the larger the share of time that it "
-        "waits."
+        f"The accelerator works for {works * 1e3:g} of {milliseconds(whole)}. The faster it is, the larger "
+        "the share of time that it waits."
     )
     return {"wrong": wrong, "why": why}
 
@@ -91,8 +93,8 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
     wrong = [
         (
             open / samples + read + train,
-            "That is the time with 3 samples. The file is still opened once, and now 20 samples share that "
-            "cost.",
+            f"That is the time with {samples} samples. The file is still opened once, and now 20 samples "
+            "share that cost.",
         ),
         (
             read + train,
@@ -104,7 +106,8 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
             "training cost the same for each sample as before.",
         ),
     ]
-    return {"wrong": wrong, "why": "A sample takes 30 / 20 + 15 + 10 ms."}
+    why = f"A sample takes {open * 1e3:g} / 20 + {read * 1e3:g} + {milliseconds(train)}."
+    return {"wrong": wrong, "why": why}
 
 
 def changed(*, at_most: int) -> Goal:

@@ -10,6 +10,7 @@ from lessonkit.words import milliseconds
 
 def sizes(call: float, work: float, train: float, batches: Sequence[int]) -> dict[str, Any]:
     """Explain how long a sample takes in batches of each of these sizes."""
+    enough = ceil(call / (train - work))
     wrong = [
         (
             [call / size + work + train for size in batches],
@@ -18,13 +19,13 @@ def sizes(call: float, work: float, train: float, batches: Sequence[int]) -> dic
         ),
         (
             [call / size + work for size in batches],
-            "That would be right if training took no time. But it takes 1 ms per sample, and with batches "
-            "of 3 or more the map is faster than that.",
+            f"That would be right if training took no time. But it takes {milliseconds(train)} per sample, "
+            f"and with batches of {enough} or more the map is faster than that.",
         ),
         (
             [call + work for _ in batches],
             "That would be right if every sample had a call of its own. Two samples in a batch "
-            "share one call of 2 ms, so each pays 1 ms.",
+            f"share one call of {milliseconds(call)}, so each pays {milliseconds(call / 2)}.",
         ),
         (
             [max(call / size + work, train) + (size - 1) * train / 60 for size in batches],

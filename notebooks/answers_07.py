@@ -42,12 +42,12 @@ def plateau(one: float, two: float, work: float) -> dict[str, Any]:
         (
             one / 2,
             "That would be right if everything became twice as fast. But Augment still has one "
-            "call, and finishes one sample every 30 ms.",
+            f"call, and finishes one sample every {milliseconds(work)}.",
         ),
         (
             two,
             "That would be right if both maps had a second call. But Augment has one, and "
-            "finishes one sample every 30 ms.",
+            f"finishes one sample every {milliseconds(work)}.",
         ),
         (
             one - work / 2,
@@ -55,7 +55,10 @@ def plateau(one: float, two: float, work: float) -> dict[str, Any]:
             "the slower one is the bottleneck.",
         ),
     ]
-    why = "Augment still needs 30 ms per sample. If two maps are equally slow, one faster map gains nothing."
+    why = (
+        f"Augment still needs {milliseconds(work)} per sample. If two maps are equally slow, one faster "
+        "map gains nothing."
+    )
     return {"wrong": wrong, "why": why}
 
 

@@ -6,6 +6,7 @@ from pkgutil import get_data
 from typing import Any
 
 from lessonkit import Trace
+from lessonkit.words import milliseconds
 
 
 def first(start: Sequence[float], image: float, workers: int, size: int) -> dict[str, Any]:
@@ -44,8 +45,9 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
         ),
     ]
     why = (
-        "Four starts of 12 ms take 48 ms. Then one worker decodes four images, which takes 80 ms. "
-        "Without workers, the first batch came after 80 ms."
+        f"Four starts of {milliseconds(start[0])} take {milliseconds(workers * start[0])}. Then one worker "
+        f"decodes four images, which takes {milliseconds(batch)}. "
+        f"Without workers, the first batch came after {milliseconds(batch)}."
     )
     return {"wrong": wrong, "why": why}
 
@@ -124,8 +126,8 @@ def stay(
         ),
     ]
     why = (
-        "The second and the third epoch save four starts of 12 ms each. Each epoch still begins "
-        "with 80 ms in which no batch is ready."
+        f"The second and the third epoch save four starts of {milliseconds(start[0])} each. Each epoch "
+        f"still begins with {milliseconds(batch)} in which no batch is ready."
     )
     return {"wrong": wrong, "why": why}
 

@@ -19,10 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # JupyterLab brings it along there
-    import tomli as tomllib
+from tools import toml
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = ROOT / "notebooks"
@@ -90,7 +87,7 @@ class Lesson:
 
 def read() -> tuple[tuple[Lesson, ...], dict[str, tuple[Lesson, ...]]]:
     """Return the lessons of the table in their order, and those of each way through them."""
-    table = tomllib.loads((NOTEBOOKS / "lessons.toml").read_text(encoding="utf-8"))
+    table = toml.loads((NOTEBOOKS / "lessons.toml").read_text(encoding="utf-8"))
     named = table.pop("ways")
     lessons = tuple(Lesson(name, **about) for name, about in table.items())
     numbered = {lesson.number: lesson for lesson in lessons}

@@ -17,7 +17,12 @@ from zipfile import ZipFile
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "lessonkit" / "widgets" / "page" / "built"
-NOTEBOOKS = ROOT / "notebooks"
+# A notebook, and what lies beside it for those who learn
+LESSONS = {
+    path.name
+    for path in (ROOT / "notebooks").iterdir()
+    if path.suffix in (".ipynb", ".json", ".py")
+}
 
 # Nothing is installed beside the wheel
 ALONE = """
@@ -89,8 +94,8 @@ def build(folder: Path) -> Path:
     run(sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT))
     (wheel,) = folder.glob("*.whl")
     brought = {Path(name).name for name in ZipFile(wheel).namelist()}
-    files = [path for top in (PAGES, NOTEBOOKS) for path in top.iterdir() if path.is_file()]
-    missing = {path.name for path in files} - brought
+    pages = {path.name for path in PAGES.iterdir() if path.is_file()}
+    missing = (pages | LESSONS) - brought
     assert not missing, f"not in the wheel: {missing}"
     return wheel
 
@@ -113,7 +118,7 @@ def try_lessons(wheel: Path, empty: Environment) -> None:
     empty.python_with("-m", "lessonkit", "check")
     empty.python_with("-m", "lessonkit", "copy", "lessons")
     copied = {path.name for path in (empty.folder / "lessons").glob("[!.]*")}
-    assert copied == {path.name for path in NOTEBOOKS.iterdir() if path.is_file()}, copied
+    assert copied == LESSONS, copied
 
 
 def run(*command: str, cwd: Path | None = None) -> None:

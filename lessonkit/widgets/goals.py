@@ -215,7 +215,7 @@ def cached(*, at_most: float) -> Goal:
     def most(tried: Attempt) -> float:
         steps = memory(tried.trace)
         caches = [name for name in tried.trace.buffers if name.role == CACHE]
-        return sum(max((nbytes for *_, nbytes in steps[one]), default=0) for one in caches)
+        return sum(max((held.nbytes for held in steps[one]), default=0) for one in caches)
 
     return Goal("cached", most, size, at_most)
 

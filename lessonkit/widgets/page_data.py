@@ -113,12 +113,12 @@ def parts(laid: Layout, trace: Trace) -> list[PartScene]:
     rows = {row.stage: number for number, row in enumerate(laid.rows)}
     return [
         {
-            "name": name,
-            "rows": [rows[stage] for stage in stages if stage in rows],
-            "calls": calls,
-            "buffer": None if buffer is None or buffer < 0 else buffer,
+            "name": part.name,
+            "rows": [rows[stage] for stage in part.stages if stage in rows],
+            "calls": part.calls,
+            "buffer": part.buffer,
         }
-        for name, stages, calls, buffer in plumbing(trace)
+        for part in plumbing(trace)
     ]
 
 

@@ -12,7 +12,7 @@ import traitlets
 from ipywidgets import widget_serialization
 
 from lessonkit.engine.trace import Trace
-from lessonkit.pictures.drawing import Picture
+from lessonkit.pictures.drawing import Drawing
 from lessonkit.pictures.scene import RunScene
 from lessonkit.pictures.timeline import plot_ranks, plot_timelines
 
@@ -100,10 +100,10 @@ class Page(anywidget.AnyWidget):
             with suppress(ImportError):  # without matplotlib there is none
                 drawn, size = picture._repr_mimebundle_()
                 kept = drawn | kept
-                metadata = metadata | size
+                metadata |= size
         return widget | kept, metadata
 
-    def stored(self) -> Picture | None:
+    def stored(self) -> Drawing | None:
         """Return the picture that a notebook keeps with the widget."""
         for trace in self.runs.values():
             if trace.ranks:
@@ -118,7 +118,7 @@ class Page(anywidget.AnyWidget):
 class Live(Page):
     """A *picture* that the page draws, with names to point at, keys, and the page's colours."""
 
-    def __init__(self, picture: Picture) -> None:
+    def __init__(self, picture: Drawing) -> None:
         self.picture = picture
         scene = picture.scene
         role = next((role for role in ("runs", "kitchen") if role in scene), "chart")
@@ -130,14 +130,14 @@ class Live(Page):
             scene = {"runs": told}
         super().__init__(role, scene)
 
-    def stored(self) -> Picture:
+    def stored(self) -> Drawing:
         return self.picture
 
     def __repr__(self) -> str:
         return self.picture.words
 
 
-def live(draw: Callable[Given, Picture]) -> Callable[Given, Live]:
+def live(draw: Callable[Given, Drawing]) -> Callable[Given, Live]:
     """Make of a function that describes a picture one that shows it."""
 
     @wraps(draw)

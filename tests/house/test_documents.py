@@ -58,6 +58,7 @@ MODULES = {
     "tools.new_user",
     "tools.notebooks",
     "tools.numbers",
+    "tools.page",
     "tools.repository",
     "tools.screenshots",
     "tools.start",

@@ -54,6 +54,7 @@ class MapAndBatch(SequentialMap):
     """
 
     batch_size: int
+    drop_remainder: bool
     num_parallel_calls: int
     reading = False  # one call asks the input
     ended = False  # the input
@@ -136,10 +137,7 @@ class MapAndBatch(SequentialMap):
                 self.hire(self.work(), self.stage)
             if type(element) is not Failure and batch.failure() is None:
                 try:
-                    if self.calls:
-                        await self.call(element)
-                    else:
-                        await self.run.spend(self.price, self.stage, element, self.kind)
+                    await self.work_on(element)
                 except Exception as error:
                     element = Failure(error)
             batch.slots[slot] = element

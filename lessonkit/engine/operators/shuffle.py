@@ -12,14 +12,17 @@ from lessonkit.engine.trace import CHOICE
 from .select import count_repeated
 from .stream import Stream, as_its_input, operator
 
-MOST_PASSES = (
-    3  # of which elements are held; with one of a fourth, reading stops, as in tf.data
-)
+# Of so many passes elements are held; with one element of the next, reading stops, as in tf.data
+MOST_PASSES = 3
 
 
 @operator("shuffle", count=as_its_input, keeps_values=True)
 class Shuffle(Stream):
     """Fills its buffer before it gives the first element, and then reads one for each it gives."""
+
+    buffer_size: int
+    seed: int | None
+    reshuffle_each_iteration: bool
 
     def prepare(self) -> None:
         self.seeds = self.run.states.of(self.node, self.new_seeds)
@@ -53,7 +56,8 @@ class Shuffle(Stream):
         return element
 
     def close(self) -> None:
-        self.leave(*self.held)
+        for element in self.held:
+            self.leave(element)
         self.held.clear()
         super().close()
 
@@ -66,6 +70,7 @@ class ShuffleAndRepeat(Shuffle):
     each pass has the order that it would have by itself.
     """
 
+    count: int | None
     opens_inputs = False
     asked = False  # the pass that is read, for its first element
 
