@@ -40,5 +40,5 @@ def pipelines() -> list[Guided]:
             case["pipeline"]["train"],
             Machine(tfdata.CORES),
         )
-        for case in tfdata.cases("guide_timing_cases.json")
+        for case in tfdata.cases("tfdata_guide_timings")
     ]

@@ -18,7 +18,7 @@ from lessonkit import DataLoader, Dataset, Handling, Trace, benchmark
 BATCHES, WORKERS, FACTOR = 10_000, 4, 2
 COST, TRAIN = 5_000_000, 1_000_000  # ns, simulated: of a sample and of a training step
 RATE = 2.5  # times SimPy's, at least
-CASES = Path(__file__).parent.parent / "tests" / "data" / "torch_timing_cases.json"
+CASES = Path(__file__).parent.parent / "tests" / "data" / "torch_timings"
 MEDIAN, NINE_IN_TEN = 2, 6  # %; of the errors of predictions for real processes
 LOOPS = 1_000  # that are abandoned
 

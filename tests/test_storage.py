@@ -50,7 +50,7 @@ def read_all(case: dict[str, Any]) -> Trace:
 def errors() -> tuple[list[float], list[float]]:
     """How far off are the last read of a run, and each read, as shares of what was measured."""
     totals, each = [], []
-    for case in cases("store_cases.json"):
+    for case in cases("storages"):
         trace = read_all(case)
         count = len(case["readers"])
         ends = {span.sample: span.end for span in trace.work if span.stage == "Get"}

@@ -8,7 +8,7 @@ from tfdata import OutsideError, PlannedError
 
 from lessonkit.engine.node import NodeStates
 
-FILES = ("element_cases.json", "random_element_cases.json", "batch_element_cases.json")
+FILES = ("tfdata_elements", "tfdata_random_elements", "tfdata_batch_elements")
 CASES = [case for name in FILES for case in tfdata.cases(name)]
 
 

@@ -8,7 +8,7 @@ import tfdata
 
 from lessonkit import Machine, Trace, benchmark
 
-FILES = ("timing_cases.json", "guide_timing_cases.json", "batch_timing_cases.json")
+FILES = ("tfdata_timings", "tfdata_guide_timings", "tfdata_batch_timings")
 CASES = [case for name in FILES for case in tfdata.cases(name)]
 FREE = ("shuffle", "'deterministic': False")  # what leaves the order to chance
 

@@ -7,7 +7,7 @@ import pytest
 import torch_cases
 
 CASES = torch_cases.cases(
-    "epochs", "torch_timing_cases.json", "torch_rule_timing_cases.json"
+    "epochs", "torch_timings", "torch_rule_timings"
 )
 
 

@@ -37,10 +37,10 @@ def test_the_table_of_errors_is_what_the_measurements_give() -> None:
 
 
 def test_the_numbers_of_cases_are_those_that_are_compared() -> None:
-    elements = ("element", "random_element", "batch_element")
-    pipelines = sum(len(many_cases.cases(f"{name}_cases.json")) for name in elements)
-    loaders = len(many_cases.cases("torch_element_cases.json"))
-    shared = len(many_cases.cases("shard_cases.json"))
+    elements = ("tfdata_elements", "tfdata_random_elements", "tfdata_batch_elements")
+    pipelines = sum(len(many_cases.cases(name)) for name in elements)
+    loaders = len(many_cases.cases("torch_elements"))
+    shared = len(many_cases.cases("shards"))
     assert f"tf.data 2.21 on {pipelines} pipelines" in PAGE
     assert f"`DataLoader` on {loaders} loaders" in PAGE
     assert f"in {shared} cases" in PAGE

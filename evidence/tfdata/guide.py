@@ -1,23 +1,34 @@
-"""The programs of TensorFlow's guide to input pipelines, run cell by cell, and what they see."""
+"""The programs of TensorFlow's guide to input pipelines, run cell by cell, and what they see.
+
+They say `import tensorflow` themselves, so a test can run them with something else of that name.
+"""
 
 import re
 import zlib
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+
+from evidence.record import DATA, Case, Conditions
 
 BENCHMARKS = ("benchmark", "fast_benchmark", "timelined_benchmark")
 # Elements of an epoch; of a longer one the first and the last, and a sum over all
 SHORT = 12
 
 
+def measure(cases: Iterable[Case], conditions: Conditions) -> Iterator[Case]:
+    """Run the whole guide, and give each cell's epochs."""
+    seen = run()
+    for case in cases:
+        yield case | {"epochs": seen[case["title"]]}
+
+
 def run() -> dict[str, list[Any]]:
-    """What the training loop of each cell got, by epochs. A test says what `import tensorflow` gives."""
+    """Return what the training loop of each cell got, by epochs."""
     seen: dict[str, list[Any]] = {}
     namespace: dict[str, Any] = {}
-    text = (Path(__file__).parent / "data" / "guide_programs.txt").read_text()
+    text = (DATA / "tfdata_guide_programs.txt").read_text(encoding="utf-8")
     cells = re.split(r"^# %% (.*)\n", text, flags=re.MULTILINE)[1:]
     for title, cell in zip(cells[::2], cells[1::2], strict=True):
         exec(compile(cell, title, "exec"), namespace)
@@ -61,6 +72,7 @@ def plain(element: Any) -> Any:
 
 
 def summary(epoch: list[Any]) -> Any:
+    """Return an epoch, or if it is long its ends, and a sum over all."""
     if len(epoch) <= SHORT:
         return epoch
     return {
