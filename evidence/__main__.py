@@ -4,6 +4,7 @@ python -m evidence                                    what there is, and what ea
 python -m evidence tfdata-elements                    measure it anew, into its file
 python -m evidence tfdata-elements --out FILE         ... into another one
 python -m evidence tfdata-elements --missing          only what has no answer yet
+python -m evidence uneven-ends --only ddp              only some cases
 python -m evidence tfdata-timings --draw 2 60         draw 60 other questions with seed 2
 python -m evidence compare OLD NEW                    say how far two files differ
 """
@@ -12,11 +13,10 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from random import Random
 
-from evidence.compare import compare, kind_of
+from evidence.compare import compare, kind_of, label
 from evidence.kinds import KINDS, Kind
 from evidence.record import Case, Record, about, read, write
 
@@ -40,7 +40,12 @@ def main() -> None:
     parser.add_argument(
         "--missing", action="store_true", help="only cases without an answer"
     )
-    parser.add_argument("--limit", type=int, help="only so many cases")
+    parser.add_argument(
+        "--only", default="", help="only cases whose name contains this text"
+    )
+    parser.add_argument(
+        "--real-time", action="store_true", help="run before other programs"
+    )
     parser.add_argument("--draw", nargs=2, type=int, metavar=("SEED", "COUNT"))
     given = parser.parse_args()
     try:
@@ -73,7 +78,7 @@ def measure(kind: Kind, given: argparse.Namespace) -> None:
     program, stored = kind.measure(), read(kind.path)
     asked = questions(kind, stored, given)
     conditions = stored["about"]["conditions"]
-    if conditions.get("priority") == "real-time":
+    if given.real_time or conditions.get("priority") == "real-time":
         conditions |= {"priority": priority()}
     record: Record = {
         "about": about(
@@ -100,7 +105,7 @@ def questions(kind: Kind, stored: Record, given: argparse.Namespace) -> list[Cas
     cases = stored["cases"]
     if given.missing:
         cases = [case for case in cases if kind.answers.isdisjoint(case)]
-    return list(islice(cases, given.limit))
+    return [case for case in cases if given.only in label(case)]
 
 
 def priority() -> str:

@@ -1,18 +1,29 @@
 """How far two files of measured truth differ: what is exact is counted, times are compared by ratios."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from evidence.kinds import Kind
 from evidence.record import Case, Json, Record
 
+# Keys that name a case, the most telling first
+NAMES = ("id", "name", "case", "program", "title", "method", "misfit", "repeated", "system")
 SHORTEST = (
     0.005  # s: a ratio of shorter times says more of the clock than of what was measured
 )
 SHOWN = 12  # of the cases that differ, so many are named
+
+
+class Time(NamedTuple):
+    """A measured time, and the key under which it stands."""
+
+    key: str
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -23,7 +34,7 @@ class Comparison:
     only_old: list[str]
     only_new: list[str]
     different: list[str]  # cases that differ in something that is no time
-    ratios: list[float]  # new times to old ones, of the cases in both
+    ratios: dict[str, list[float]]  # by key: new times to old ones, of the cases in both
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -40,56 +51,56 @@ class Comparison:
             if cases:
                 more = f", and {len(cases) - SHOWN} more" if len(cases) > SHOWN else ""
                 yield f"{what} ({len(cases)}): {', '.join(cases[:SHOWN])}{more}."
-        if self.ratios:
-            yield self.of_times()
+        for key, ratios in self.ratios.items():
+            yield f"{key}: {of_times(ratios)}"
 
-    def of_times(self) -> str:
-        """Say how the times differ. Invariant: the off-by is that of the ratios from 1."""
-        off = sorted(abs(ratio - 1) for ratio in self.ratios)
-        nine_in_ten = off[int(0.9 * (len(off) - 1))]
-        return (
-            f"{len(off)} times of {1000 * SHORTEST:g} ms or more: new to old {median(self.ratios):.4f} "
-            f"in the median; off by {median(off):.2%} in the median, {nine_in_ten:.2%} of nine in ten, "
-            f"{off[-1]:.1%} at most."
-        )
+
+def of_times(ratios: list[float]) -> str:
+    """Say how times differ."""
+    off = sorted(abs(ratio - 1) for ratio in ratios)
+    nine_in_ten = off[int(0.9 * (len(off) - 1))]
+    return (
+        f"{len(off)} times of {1000 * SHORTEST:g} ms or more, new to old {median(ratios):.3f} in the median; "
+        f"off by {median(off):.1%} in the median, nine in ten by {nine_in_ten:.1%} or less, all by {off[-1]:.0%}"
+    )
 
 
 def compare(kind: Kind, old: Record, new: Record) -> Comparison:
     """Compare the answers to the questions that both files have."""
     before, after = by_question(kind, old["cases"]), by_question(kind, new["cases"])
     both = [question for question in before if question in after]
-    ratios: list[float] = []
+    ratios: defaultdict[str, list[float]] = defaultdict(list)
     different = []
     for question in both:
         one, other = before[question], after[question]
         if exact(kind, one) != exact(kind, other):
             different.append(label(one))
-        pairs = zip(times(kind, one), times(kind, other), strict=False)
-        ratios += [late / early for early, late in pairs if early >= SHORTEST]
+            continue  # what came at other places came at other times
+        for early, late in zip(times(kind, one), times(kind, other), strict=False):
+            if early.seconds >= SHORTEST:
+                ratios[early.key].append(late.seconds / early.seconds)
     return Comparison(
         len(both),
         [label(case) for question, case in before.items() if question not in after],
         [label(case) for question, case in after.items() if question not in before],
         different,
-        ratios,
+        dict(ratios),
     )
 
 
 def by_question(kind: Kind, cases: list[Case]) -> dict[str, Case]:
     """Return the cases by what is asked in them."""
-    return {
-        json.dumps(
-            {key: part for key, part in case.items() if key not in kind.answers},
-            sort_keys=True,
-        ): case
-        for case in cases
-    }
+    found = {}
+    for case in cases:
+        question = {key: part for key, part in case.items() if key not in kind.answers}
+        found[json.dumps(question, sort_keys=True)] = case
+    return found
 
 
 def label(case: Case) -> str:
     """Return the name by which a reader finds a case."""
-    for part in (case, case.get("pipeline"), case.get("spec"), case.get("misfit")):
-        for key in ("id", "name", "case", "program", "title", "method", "what"):
+    for part in (case, case.get("pipeline"), case.get("spec")):
+        for key in NAMES:
             if isinstance(part, dict) and key in part:
                 return str(part[key])
     return json.dumps(case)[:60]
@@ -103,22 +114,21 @@ def exact(kind: Kind, said: Json) -> Json:
     return [exact(kind, part) for part in said] if isinstance(said, list) else said
 
 
-def times(kind: Kind, said: Json, unit: float | None = None) -> Iterator[float]:
-    """Give the times of a part of a case in seconds, in the order in which they stand there.
+def times(kind: Kind, said: Json, key: str = "") -> Iterator[Time]:
+    """Give the times of a part of a case, in the order in which they stand there.
 
-    Those below a key for times are in *unit*, and names of keys say which: `_ms` is milliseconds.
+    *key* is that of the times in which the part stands, if it does. One that ends with `_ms` has
+    milliseconds, any other one has seconds.
     """
     if isinstance(said, dict):
-        for key, part in said.items():
-            if key in kind.times:
-                yield from times(kind, part, 0.001 if key.endswith("_ms") else 1.0)
-            elif key not in kind.chance:
-                yield from times(kind, part, unit)
+        for name, part in said.items():
+            if name not in kind.chance:
+                yield from times(kind, part, name if name in kind.times else key)
     elif isinstance(said, list):
         for part in said:
-            yield from times(kind, part, unit)
-    elif isinstance(said, int | float) and unit is not None:
-        yield said * unit
+            yield from times(kind, part, key)
+    elif isinstance(said, int | float) and key:
+        yield Time(key, said / 1000 if key.endswith("_ms") else said)
 
 
 def kind_of(path: Path, kinds: dict[str, Kind]) -> Kind:

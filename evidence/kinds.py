@@ -115,7 +115,11 @@ def loaders(name: str, draw: str = "") -> Kind:
     )
 
 
-STOPPED = names("whole", "calls of the whole", "second epoch", "stops", "refused")
+STOPPED = names(
+    "whole", "calls of the whole", "second epoch", "stops", "before", "rest", "refused"
+)
+# Of a resumed run: what depends on how far threads and workers have come
+AHEAD = names("calls of the whole", "calls after", "state_bytes", "state_data_bytes")
 KINDS = {
     kind.name: kind
     for kind in (
@@ -198,7 +202,7 @@ KINDS = {
             "shards",
             "evidence.shards:measure",
             (TORCH, DATASETS, GRAIN, TENSORFLOW),
-            answers=names("indices", "elements", "batches", "order", "error", "says"),
+            answers=names("indices", "elements", "batches", "order", "error"),
             chance=names("error"),
         ),
         Kind(
@@ -206,13 +210,21 @@ KINDS = {
             "evidence.resumes.tfdata:measure",
             (TENSORFLOW,),
             answers=STOPPED,
+            chance=AHEAD,
         ),
         Kind(
             "resumes-torch",
             "evidence.resumes.torch:measure",
             (TORCH, TORCHDATA),
             answers=STOPPED,
+            chance=AHEAD,
         ),
-        Kind("resumes-grain", "evidence.resumes.grain:measure", (GRAIN,), answers=STOPPED),
+        Kind(
+            "resumes-grain",
+            "evidence.resumes.grain:measure",
+            (GRAIN,),
+            answers=STOPPED,
+            chance=AHEAD,
+        ),
     )
 }

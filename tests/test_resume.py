@@ -204,17 +204,16 @@ def test_a_run_goes_on_as_grain_does() -> None:
 
 def test_a_state_that_does_not_fit_is_refused_where_pytorch_goes_on() -> None:
     for case in cases("resumes_torch"):
-        misfit = case.get("misfit")
-        if misfit and "seed" not in misfit["what"]:
+        if "misfit" in case and "seed" not in case["misfit"]:
             one, other = (
-                eval(f"StatefulDataLoader({misfit[key]})", AS_OURS)
+                eval(f"StatefulDataLoader({case[key]})", AS_OURS)
                 for key in ("state of", "into")
             )
             with pytest.raises(ValueError, match="resume"):
                 benchmark(
                     other,
                     1,
-                    resume=benchmark(one, 1).state(after=len(misfit["before"])),
+                    resume=benchmark(one, 1).state(after=len(case["before"])),
                 )
 
 

@@ -54,9 +54,7 @@ def test_forked_processes_share_the_pages_of_a_memmap(tmp_path: Path) -> None:
 
 def test_a_resumed_loader_of_pytorch_repeats_random_numbers_without_a_seed() -> None:
     """Both workers draw the numbers of their first batches again; sample k gives 1000 k + a number."""
-    (case,) = (
-        case["repeated"] for case in cases("resumes_torch") if "repeated" in case
-    )
+    (case,) = (case for case in cases("resumes_torch") if "repeated" in case)
     before, (*rest, end) = case["before"], case["rest"]
     assert end == "END"
     for first, again in zip(before, rest, strict=False):
