@@ -58,10 +58,11 @@ class Comparison:
 def of_times(ratios: list[float]) -> str:
     """Say how times differ."""
     off = sorted(abs(ratio - 1) for ratio in ratios)
-    nine_in_ten = off[int(0.9 * (len(off) - 1))]
+    nine_in_ten = off[min(len(off) - 1, int(0.9 * len(off)))]
     return (
-        f"{len(off)} times of {1000 * SHORTEST:g} ms or more, new to old {median(ratios):.3f} in the median; "
-        f"off by {median(off):.1%} in the median, nine in ten by {nine_in_ten:.1%} or less, all by {off[-1]:.0%}"
+        f"{len(off)} times of {1000 * SHORTEST:g} ms or more, new to old {median(ratios):.3f} in the "
+        f"median; off by {median(off):.1%} in the median, nine in ten by at most {nine_in_ten:.1%}, "
+        f"all by at most {off[-1]:.0%}"
     )
 
 
@@ -98,7 +99,9 @@ def by_question(kind: Kind, cases: list[Case]) -> dict[str, Case]:
 
 
 def label(case: Case) -> str:
-    """Return the name by which a reader finds a case."""
+    """Return the name by which a reader finds a case; of a job it is also the setting."""
+    if "setting" in case:
+        return f"{case['job']} {case['setting']}"
     for part in (case, case.get("pipeline"), case.get("spec")):
         for key in NAMES:
             if isinstance(part, dict) and key in part:

@@ -33,6 +33,9 @@ TENSORFLOW = Library("tensorflow", "tensorflow-cpu==2.21.0")
 TORCH = Library("torch", "torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu")
 TORCHDATA = Library("torchdata", "torchdata==0.11.0")
 GRAIN = Library("grain", "grain==0.2.18")
+CUDA = Library("torch", "torch")  # PyPI's has CUDA
+TORCHVISION = Library("torchvision", "torchvision")
+PILLOW = Library("PIL", "pillow")
 DATASETS = Library("datasets", "datasets==5.2.0")
 
 
@@ -113,6 +116,12 @@ def loaders(name: str, draw: str = "") -> Kind:
         chance=names("order_stable", "others_cpu", "again", "epoch_ms_runs"),
         draw=draw,
     )
+
+
+def jobs(name: str, *libraries: Library) -> Kind:
+    """What epochs of training jobs take."""
+    program = "evidence.jobs.measure:measure"
+    return Kind(name, program, libraries, names("runs"), names("runs"))
 
 
 STOPPED = names(
@@ -198,6 +207,8 @@ KINDS = {
             times=names("seconds"),
             chance=names("error"),  # it has addresses in it
         ),
+        jobs("jobs", TORCH, PILLOW),
+        jobs("gpu-jobs", CUDA, TORCHVISION, PILLOW),
         Kind(
             "shards",
             "evidence.shards:measure",

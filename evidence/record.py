@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import platform
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, cast
@@ -48,11 +49,15 @@ def about(what: str, libraries: Iterable[str], conditions: Conditions) -> About:
 
 def machine() -> dict[str, Json]:
     """Say what a reader has to know of this machine, and nothing by which it could be found."""
-    return {
+    found: dict[str, Json] = {
         "system": platform.system(),
         "architecture": platform.machine(),
         "cores": len(os.sched_getaffinity(0)),
     }
+    torch = sys.modules.get("torch")
+    if torch and torch.cuda.is_available():
+        found["gpu"] = torch.cuda.get_device_name()
+    return found
 
 
 def read(path: Path) -> Record:

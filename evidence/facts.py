@@ -2,7 +2,7 @@
 
 Needs PyTorch, NumPy and PyAV. Each figure is a median, of what is compared by turns.
 
-python -m benchmarks.facts --store notebooks
+python -m evidence.facts --store notebooks
 """
 
 # mypy: ignore-errors

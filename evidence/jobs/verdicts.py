@@ -1,4 +1,8 @@
-"""`probe` on loaders that are built to be each case, while another process burns a core."""
+"""What `probe` says of loaders that are built to be each case, while another process burns a core.
+
+python -m evidence.jobs.verdicts           # a minute
+python -m evidence.jobs.verdicts --quick   # each case once
+"""
 
 import queue
 import subprocess
@@ -11,12 +15,13 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
-from benchmarks.measure import line
+from evidence.jobs import goals
 from lessonkit import Dataset
 from lessonkit.analysis import probe
 
 BATCHES = 22  # that one pass of `probe` needs
 RIGHT = 95  # %; of the verdicts, at least
+REPEATS = 4
 MS = 0.001  # s
 BURSTS = "cannot tell"
 
@@ -175,16 +180,14 @@ def is_right(case: Any) -> bool:
 
 def rows(quick: bool) -> Iterator[str]:
     """How many of the verdicts are right."""
-    repeats = 1 if quick else 4
+    repeats = 1 if quick else REPEATS
     with burning():
         right = [is_right(case) for case in CASES * repeats]
     share = 100 * sum(right) / len(right)
     what = f"probe: of {len(right)} verdicts beside a busy core, right"
-    yield line(
-        what,
-        f"{share:.0f} %",
-        "-",
-        "-",
-        f">= {RIGHT} %",
-        "met" if share >= RIGHT else "missed",
-    )
+    yield goals.at_least(what, share, RIGHT, "%")
+
+
+if __name__ == "__main__":
+    for row in rows("--quick" in sys.argv):
+        print(row, flush=True)
