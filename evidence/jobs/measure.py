@@ -21,7 +21,8 @@ def measure(cases: Iterable[Case], conditions: Conditions) -> Iterator[Case]:
     jobs = import_module(conditions["jobs"]).JOBS
     cases = list(cases)
     for name in dict.fromkeys(case["job"] for case in cases):
-        data, said, step = jobs[name]()
+        given = conditions.get("samples", {}).get(name)
+        data, said, step = jobs[name](given) if given else jobs[name]()
         mine = [case for case in cases if case["job"] == name]
         run(
             data, said, step, mine[0]["setting"]

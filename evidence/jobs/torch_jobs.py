@@ -105,7 +105,7 @@ def training(network: Any, loss: Callable[[Any, Any], Any]) -> Callable[[Any], N
     return step
 
 
-def photos() -> tuple[Any, dict[str, Any], Callable[[Any], None]]:
+def photos(count: int = 320) -> tuple[Any, dict[str, Any], Callable[[Any], None]]:
     """Photos, and a small convolutional network."""
     made = torch.nn
     network = made.Sequential(
@@ -115,19 +115,19 @@ def photos() -> tuple[Any, dict[str, Any], Callable[[Any], None]]:
         *(made.AdaptiveAvgPool2d(1), made.Flatten(), made.Linear(64, 10)),
     )
     step = training(network, made.functional.cross_entropy)
-    return Photos(), {"batch_size": 16, "shuffle": True}, step
+    return Photos(count), {"batch_size": 16, "shuffle": True}, step
 
 
-def lines() -> tuple[Any, dict[str, Any], Callable[[Any], None]]:
+def lines(count: int = 160) -> tuple[Any, dict[str, Any], Callable[[Any], None]]:
     """Lines, and a step that waits for an accelerator, longer for larger batches."""
     said = {"batch_size": 8, "shuffle": True, "collate_fn": padded}
-    return Lines(), said, lambda batch: time.sleep(0.008 + 8e-6 * len(batch))
+    return Lines(count), said, lambda batch: time.sleep(0.008 + 8e-6 * len(batch))
 
 
-def tensors() -> tuple[Any, dict[str, Any], Callable[[Any], None]]:
+def tensors(count: int = 40_000) -> tuple[Any, dict[str, Any], Callable[[Any], None]]:
     """A cheap loader of numbers in memory, and a tiny network."""
     draw = torch.Generator().manual_seed(0)
-    data = TensorDataset(*(torch.rand(40_000, size, generator=draw) for size in (64, 1)))
+    data = TensorDataset(*(torch.rand(count, size, generator=draw) for size in (64, 1)))
     layers = torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 1)
     step = training(torch.nn.Sequential(*layers), torch.nn.functional.mse_loss)
     return data, {"batch_size": 64, "shuffle": True}, step
