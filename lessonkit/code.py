@@ -85,7 +85,8 @@ class Expression:
             if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
                 texts += [self.argument("", part) for part in value]
             elif not is_usual(value, usual):
-                texts.append(f"{name}=" * (name != first) + self.argument(name, value))
+                text = self.argument(name, value)
+                texts.append(text if name == first else f"{name}={text}")
         return texts
 
     def argument(self, name: str, value: Any) -> str:
@@ -95,7 +96,7 @@ class Expression:
             return self.autotune
         if type(value) is tuple:
             parts = [self.argument("", part) for part in value]
-            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+            return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
         if type(value) is dict:
             parts = [f"{key!r}: {self.argument('', part)}" for key, part in value.items()]
             return f"{{{', '.join(parts)}}}"
@@ -113,7 +114,9 @@ class Expression:
         """Write any other argument: a long list by its beginning."""
         if isinstance(value, list):
             parts = [self.argument("", part) for part in value[: self.shown]]
-            return f"[{', '.join(parts + ['...'] * (len(value) > self.shown))}]"
+            if len(value) > self.shown:
+                parts.append("...")
+            return f"[{', '.join(parts)}]"
         return repr(plain(value))
 
 
@@ -132,16 +135,19 @@ class Program(Expression):
     def complete(self, line: str, body: str) -> str:
         """Return *body* below the import in *line*, and between them what is missing."""
         names = ", ".join(self.missing)
-        return f"{line}\n\n" + f"# To define: {names}.\n" * bool(names) + body
+        comment = f"# To define: {names}.\n" if names else ""
+        return f"{line}\n\n{comment}{body}"
 
     def name(self, wanted: str, value: Any) -> str:
         """Return a name for *value*, like *wanted*, that stands for nothing else."""
-        name, number = wanted, 2
+        name = wanted
+        number = 1
         while (
             name in {*IMPORTED, "tf", "torch"}
             or self.missing.setdefault(name, value) is not value
         ):
-            name, number = f"{wanted}_{number}", number + 1
+            number += 1
+            name = f"{wanted}_{number}"
         return name
 
     def function(self, name: str, function: Any) -> str:
@@ -217,7 +223,8 @@ class PyTorch(Program):
         loaders = loaders_in(node)
         if not loaders:
             raise ValueError('there is no DataLoader: write the program for "tf.data"')
-        imports, lines = "from torch.utils.data import DataLoader", []
+        imports = "from torch.utils.data import DataLoader"
+        lines = []
         for number, loader in enumerate(loaders, 1):
             name = "loader" if number == 1 else f"loader_{number}"
             lines.append(laid_out(name, [self.call(loader)]))
@@ -228,10 +235,13 @@ class PyTorch(Program):
                 f"# Write in the training loop what comes after: {', '.join(after)}."
             )
         body = "\n".join(lines)
-        return self.complete("import torch\n" * ("torch.G" in body) + imports, body)
+        if any(loader.arguments["generator"] is not None for loader in loaders):
+            imports = f"import torch\n{imports}"
+        return self.complete(imports, body)
 
     def arguments(self, node: Node) -> list[str]:
-        given, source = node.arguments, node.inputs[0]
+        given = node.arguments
+        source = node.inputs[0]
         gives_batches = given["batch_size"] is None and given["batch_sampler"] is None
         data = self.name("batches" if gives_batches else "samples", source)
         texts = [data, *super().arguments(Node(node.method, (), given))]

@@ -6,14 +6,12 @@ from math import inf
 from typing import Annotated, Any
 
 from lessonkit.engine.check import AtLeast, InstanceOf, checked
-from lessonkit.engine.machine import Cost, Handling
+from lessonkit.engine.machine import Cost, Handling, StartTime
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
 from lessonkit.engine.workers.main_process import indices_of
 
 from .dataset import Dataset
 from .engine import check
-
-Start = float | Callable[[int, int], float]
 
 FREE = Handling()
 
@@ -88,7 +86,7 @@ class DataLoader(Dataset):
         persistent_workers: Annotated[bool, check.flag] = False,
         in_order: Annotated[bool, check.flag] = True,
         getitems: Annotated[bool, check.flag] = False,
-        start: Annotated[tuple[Start, Start], check.two_times] = (0, 0),
+        start: Annotated[tuple[StartTime, StartTime], check.two_times] = (0, 0),
         collate: Annotated[Cost, check.cost_of_bytes] = 0,
         transfer: Annotated[Cost, check.cost_of_bytes] = 0,
         handling: Annotated[Handling, InstanceOf(Handling)] = FREE,

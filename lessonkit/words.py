@@ -72,7 +72,7 @@ def number(value: float, digits: int | None = None) -> str:
     ('10.96', '10.2', '0.76')
     """
     if digits is None:
-        digits = (abs(value) < 1000) + (abs(value) < 10)
+        digits = 2 if abs(value) < 10 else 1 if abs(value) < 1000 else 0
     else:
         value *= 1 + 1e-9
     text = f"{round(value, 12):z,.{digits}f}"

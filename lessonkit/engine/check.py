@@ -211,6 +211,16 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
+def as_given(check: Check) -> Check:
+    """Return a check that refuses as *check* does, and returns the value as it was given."""
+
+    def checked_only(name: str, value: Any) -> Any:
+        check(name, value)
+        return value
+
+    return checked_only
+
+
 def or_none(check: Check) -> Check:
     """Return a check that lets None pass, and leaves any other value to *check*."""
     return lambda name, value: None if value is None else check(name, value)

@@ -129,11 +129,9 @@ class Recorder:
         spans += (stage, kind, began, ended, lane, element, cause, place)
         return len(spans) // SPAN_FIELDS - 1
 
-    def add_event(
-        self, buffer: Name, time: int, change: int, element: int, nbytes: int
-    ) -> None:
-        """Add what happened in a buffer."""
-        self.flat_events += (buffer, time, change, element, nbytes)
+    def add_event(self, *fields: Any) -> None:
+        """Add what happened in a buffer: the *fields* of a `BufferEvent`."""
+        self.flat_events += fields
 
     def spans_from(self, index: int) -> Iterator[tuple[Any, ...]]:
         """Give the fields of each span from this *index* on."""
@@ -182,8 +180,9 @@ class Recorder:
 
     def identify(self, instance: int, epoch: int, sample: int) -> int:
         """Return a key for a *sample* that a source gives."""
-        self.identities.append((instance, epoch, sample))
-        return len(self.identities) - 1
+        identities = self.identities
+        identities.append((instance, epoch, sample))
+        return len(identities) - 1
 
     def join(self, parts: list[int]) -> int:
         """Return a key for an element that is made of *parts*."""

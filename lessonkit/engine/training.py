@@ -230,7 +230,7 @@ class Loop:
         accelerator = self.accelerator
         meet = self.meet
         cancel = self.settings.cancel
-        is_watched = run.recorder is not None or self.progress is not None
+        progress = self.progress
         most = self.most
         skip = self.skip
         count = 0
@@ -245,8 +245,10 @@ class Loop:
                     if count <= skip:
                         continue
                     samples += element.samples
-                    if is_watched:
-                        self.take_down(epoch, count, element)
+                    if run.recorder is not None:
+                        self.take_down(epoch, element)
+                    if progress is not None:
+                        run.ask(progress, count, run.time / NS)
                     if cancel and cancel.is_set():
                         raise Stopped
                     if load:
@@ -291,17 +293,13 @@ class Loop:
         if self.accelerator:
             self.accelerator.close()
 
-    def take_down(self, epoch: Epoch, count: int, element: Element) -> None:
-        """Record the arrival of *element*, and report that it is number *count*."""
-        now = self.run.time / NS
-        if self.run.recorder is not None:
-            epoch.keys.append(element.key)
-            epoch.arrivals.append(now - epoch.start)
-            epoch.elements.append(
-                element.value if self.settings.keep else _described(element.value)
-            )
-        if self.progress is not None:
-            self.run.ask(self.progress, count, now)
+    def take_down(self, epoch: Epoch, element: Element) -> None:
+        """Note in *epoch* that *element* has arrived."""
+        value = element.value
+        is_kept = self.settings.keep or type(value) is int  # many are numbers
+        epoch.keys.append(element.key)
+        epoch.arrivals.append(self.run.time / NS - epoch.start)
+        epoch.elements.append(value if is_kept else described(value))
 
 
 def most_elements(node: Node, settings: LoopSettings) -> tuple[float, bool]:
@@ -338,7 +336,7 @@ def skipped(node: Node, settings: LoopSettings) -> int:
     return state.after
 
 
-def _described(value: Any, room: int = MOST_PARTS) -> Any:
+def described(value: Any, room: int = MOST_PARTS) -> Any:
     """Return *value* if it is small and plain, else a description: a trace keeps no data.
 
     Lists and tuples in it share the *room* for parts.
@@ -348,7 +346,7 @@ def _described(value: Any, room: int = MOST_PARTS) -> Any:
     if isinstance(value, str) and len(value) < 100:
         return value
     if isinstance(value, (list, tuple)) and len(value) <= room:
-        parts = [_described(part, room // len(value)) for part in value]
+        parts = [described(part, room // len(value)) for part in value]
         return like(value, parts) if isinstance(value, tuple) else parts
     shape = f"({len(value)},)" if isinstance(value, list) else getattr(value, "shape", None)
     return f"<{type(value).__name__}{f' {shape}' if shape is not None else ''}>"
@@ -366,8 +364,8 @@ def benchmark(
 def benchmark(
     dataset: Any,
     num_epochs: Annotated[int, AtLeast(0)] = 2,
-    train: Annotated[Cost | None, check.cost] = None,
-    load: Annotated[Cost, check.cost] = 0,
+    train: Annotated[Cost | None, check.as_given(check.cost)] = None,
+    load: Annotated[Cost, check.as_given(check.cost)] = 0,
     clock: Annotated[str, OneOf(("virtual", "real"))] = "virtual",
     machine: Annotated[Machine, InstanceOf(Machine)] = FOUR_CORES,
     max_elements: Annotated[int | None, AtLeast(0)] = None,

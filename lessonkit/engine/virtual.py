@@ -49,9 +49,8 @@ class Virtual(Run):
         # Can go on now, in the order in which they were woken
         self.ready: deque[Task] = deque()
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
-        self.shared_cores = machine.step_cores and SharedCores(
-            self, machine.cores, machine.step_cores
-        )
+        if machine.step_cores:
+            self.shared_cores = SharedCores(self, machine.cores, machine.step_cores)
         # Sleeps so far: among equal times, the first to fall asleep wakes first
         self.slept = 0
 
@@ -140,10 +139,11 @@ class Virtual(Run):
             yield due
         else:  # nothing else is due before, here or in another rank
             self.time = due
-        if self.recorder is not None and stage is not None:
+        recorder = self.recorder
+        if recorder is not None and stage is not None:
             # As `record_span` does it: this is the way of most spans
             task = self.current
-            task.last = self.recorder.add_span(
+            task.last = recorder.add_span(
                 stage, kind, began, due, task.lane, element.key, task.last
             )
 

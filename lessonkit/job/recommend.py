@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from lessonkit.engine import check
 from lessonkit.loops.probe import VERDICTS
-from lessonkit.pictures.charts import plot_settings
+from lessonkit.pictures.charts import TimedSetting, plot_settings
 from lessonkit.pictures.drawing import Picture, png
 from lessonkit.words import counted, milliseconds, percent, size
 
@@ -194,7 +194,8 @@ class Recommendation:
             change, saves = self.change_to(row), self.saved(row)
             tried = now * (1 - saves) if change and change.tried else None
             told = percent(saves) if row.settings else ""
-            settings.append((as_arguments(row.settings), row.mean, row.within, tried, told))
+            name = as_arguments(row.settings)
+            settings.append(TimedSetting(name, row.mean, row.within, tried, told))
         return plot_settings(settings, now * (1 - self.most))
 
     def change_to(self, row: TableRow) -> JobChange | None:

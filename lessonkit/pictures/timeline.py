@@ -36,6 +36,7 @@ SHARES = {
     "waits for other ranks": COLOURS["Others"],
 }
 
+LONGEST_NAME = 24  # letters, at the left of a row
 Stretches = list[tuple[int, int, int]]  # rank, start and end in nanoseconds
 
 
@@ -70,7 +71,8 @@ def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
 
 def run_in_words(title: str, traces: Mapping[str, Trace]) -> str:
     """Put the run called *title* in words, and compare it to the first of *traces*."""
-    trace, first = traces[title], next(iter(traces))
+    trace = traces[title]
+    first = next(iter(traces))
     words = trace.rate + (", cancelled" if trace.cancelled else "")
     if not trace.duration:
         return f"{words}: nothing took any time"
@@ -85,7 +87,8 @@ class Timeline:
 
     def __init__(self, trace: Trace) -> None:
         found = layout(trace)
-        self.rows, self.bars = found.rows, found.bars
+        self.rows = found.rows
+        self.bars = found.bars
         self.epochs = [epoch.start for epoch in trace.epochs]
         self.duration = trace.duration
         lanes = sum(row.lanes for row in self.rows)
@@ -141,7 +144,8 @@ class Timeline:
         for bar in self.bars:
             room = (bar.end - bar.start) / NS * points
             if bar.label and len(bar.label) * size * 0.64 + 3 < room:
-                x, y = (bar.start + bar.end) / NS / 2, self.top(bar) + self.lane / 2
+                x = (bar.start + bar.end) / NS / 2
+                y = self.top(bar) + self.lane / 2
                 look = middle | ({"bbox": CARD} if bar.kind == IDLE else {})
                 write_text(axes, x, y, bar.label, color="#000000", size=size, **look)
 
@@ -159,7 +163,7 @@ class Timeline:
 
 def cut(stage: str) -> str:
     """Cut off a long name, which would leave no room for the bars."""
-    return stage if len(stage) <= 24 else f"{stage[:23]}…"
+    return stage if len(stage) <= LONGEST_NAME else f"{stage[: LONGEST_NAME - 1]}…"
 
 
 # ---- several ranks ----
@@ -184,7 +188,8 @@ def plot_ranks(ranks: Ranks) -> Picture:
             ]
             draw_boxes(axes, boxes, facecolor=colour, linewidth=0)
         for rank, end in late_ranks(ranks):
-            x, top = end / NS, rank * row
+            x = end / NS
+            top = rank * row
             axes.plot([x, x], [top, top + row], color=INK, solid_capstyle="butt")
 
     named = count if count <= 16 else 0  # the rows of more are too thin for names
@@ -199,7 +204,9 @@ def plot_ranks(ranks: Ranks) -> Picture:
 
 def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:
     """Return when each rank works, waits for its own data, and waits for others."""
-    works, own, others = Stretches(), Stretches(), Stretches()
+    works = Stretches()
+    own = Stretches()
+    others = Stretches()
     for rank, all_times in enumerate(ranks.times):
         for times, step in zip(all_times, ranks.steps, strict=False):
             own.append((rank, times.asked, times.got))

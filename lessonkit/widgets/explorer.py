@@ -31,6 +31,9 @@ from .page_data import Json, packed, page_data
 from .sandbox import described, in_time, sentence_of
 from .widget import HERE, Page
 
+# Of a view that is saved: it holds the run of each
+MOST_SETTINGS = 500
+
 
 class Explore(Page):
     """Show the run of the pipeline that *pipeline* makes, with a control for each of its arguments.
@@ -271,10 +274,10 @@ def by_itself(explore: Explore, suffix: str, title: str, caption: str) -> str:
                 f"{one.name}: cards cannot be saved, for they have too many orders"
             )
     sizes = [len(one.values) for one in controls]
-    if (count := prod(sizes)) > 500:
+    if (count := prod(sizes)) > MOST_SETTINGS:
         widest = controls[sizes.index(max(sizes))]
         advice = f"give {widest.name}, which has {len(widest.values)}, fewer values"
-        raise ValueError(f"{count:,} settings are more than 500: {advice}")
+        raise ValueError(f"{count:,} settings are more than {MOST_SETTINGS}: {advice}")
     answers = {}
     for chosen in product(*map(range, sizes)):
         setting = dict(zip(explore.controls, chosen, strict=True))

@@ -26,14 +26,28 @@ __all__ += ["total"]
 
 CLOSE = 1e-9  # what floating point may add to a number, or take from it
 
-# The options of a run, and of one epoch the elements and the nanoseconds of work of each
-# stage. Of an element the first words and a number: all words of an image take four times
-# the memory of it.
-GivenJob = tuple[dict[str, Any], Counter[tuple[str, int]], Counter[str]]
+
+class GivenJob(NamedTuple):
+    """What a run does: its *options*, and of one epoch its elements and its work.
+
+    Of an element it keeps the first words and a number: all words of an image take four times
+    the memory of it. The *work* is the nanoseconds of each stage.
+    """
+
+    options: dict[str, Any]
+    elements: Counter[tuple[str, int]]
+    work: Counter[str]
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class Judged(NamedTuple):
+    """Whether a goal was *met*, and what is *said* about it."""
+
+    met: bool
+    said: str
 
 
 class Attempt(NamedTuple):
@@ -42,13 +56,6 @@ class Attempt(NamedTuple):
     trace: Trace
     values: dict[str, Any] = {}  # noqa: RUF012 - a named tuple never changes it
     start: dict[str, Any] = {}  # noqa: RUF012
-
-
-class Judgement(NamedTuple):
-    """Whether an attempt *met* a goal, and in *words* what it reached or by how much it missed."""
-
-    met: bool
-    words: str
 
 
 @dataclass(frozen=True)
@@ -85,20 +92,22 @@ class Goal:
             return self.zero
         return so_far or f"{self.name}: {self.target}"
 
-    def judge(self, attempt: Attempt) -> Judgement:
-        """Return whether an attempt meets this goal, and by how much it misses it."""
+    def judge(self, attempt: Attempt) -> Judged:
+        """Return whether an attempt meets this goal; and in words by how much it misses it."""
         value = self.measure(attempt) or 0
         if isinstance(value, str):
-            return Judgement(False, f"{self.name}: {value}")
+            return Judged(False, f"{self.name}: {value}")
         if self.at_most is not None:
-            missing, how = value - self.at_most, "over by"
+            missing = value - self.at_most
+            how = "over by"
         else:
-            missing, how = (self.at_least or 0) - value, "short by"
+            missing = (self.at_least or 0) - value
+            how = "short by"
         measured = f"{self.name}: {self.text(value)} ({self.target})"
         if missing <= CLOSE:
-            return Judgement(True, self.asked(measured))
+            return Judged(True, self.asked(measured))
         apart = self.text(missing).replace("%", "points")
-        return Judgement(False, f"{measured}, {how} {apart}")
+        return Judged(False, f"{measured}, {how} {apart}")
 
 
 @dataclass(frozen=True)
@@ -118,7 +127,7 @@ class ChallengeTask:
         if not attempt.trace.samples:  # it would take no time, and meet most goals
             return failed("Not yet: no element reached the training loop.")
         judged = [goal.judge(attempt) for goal in self.goals]
-        missed = next((one.words for one in judged if not one.met), "")
+        missed = next((one.said for one in judged if not one.met), "")
         if missed:
             return failed(f"Not yet. {missed[0].upper()}{missed[1:]}.", judged)
         return {
@@ -128,7 +137,7 @@ class ChallengeTask:
         }
 
 
-def failed(message: str, goals: list[Judgement] | None = None) -> Json:
+def failed(message: str, goals: list[Judged] | None = None) -> Json:
     """Return the verdict on an attempt that does not pass."""
     return {"passed": False, "goals": goals or [], "message": message}
 
@@ -205,7 +214,7 @@ def cached(*, at_most: float) -> Goal:
     def most(tried: Attempt) -> float:
         steps = memory(tried.trace)
         caches = [name for name in tried.trace.buffers if name.role == CACHE]
-        return sum(max((nbytes for *_, nbytes in steps[one]), default=0) for one in caches)
+        return sum(max((held.nbytes for held in steps[one]), default=0) for one in caches)
 
     return Goal("cached", most, size, at_most)
 
@@ -251,27 +260,27 @@ def job_of(trace: Trace) -> GivenJob:
     work = Counter[str]()
     for span in once.work:  # a stage as it was asked for: it may have got another name
         work[f"{span.stage.wanted} ({span.kind})"] += span.end_ns - span.start_ns
-    return options, elements, work
+    return GivenJob(options, elements, work)
 
 
 def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
     """Say one after another in what *trace* does not do the *job*."""
     if any(name.role == AHEAD and name.position.inside for name in trace.buffers):
         yield "prefetch and parallel calls inside a function are not counted: put them after it"
-    options, elements, work = job_of(trace)
-    given_options, given_elements, given_work = job
-    for name, value in given_options.items():
-        if options[name] != value:
-            now = f"{name}={shortened(repr(options[name]))}"
+    found = job_of(trace)
+    for name, value in job.options.items():
+        if found.options[name] != value:
+            now = f"{name}={shortened(repr(found.options[name]))}"
             yield f"{now}, but the task has {name}={value!r}: do not change it"
-    more, left = elements - given_elements, given_elements - elements
+    more = found.elements - job.elements
+    left = job.elements - found.elements
     for what, odd in ("not in the task", more), ("missing", left):
         if odd:
             count = f"{odd.total()} in an epoch, such as {min(odd)[0]}"
             yield f"elements that are {what}: {count}"
-    for stage, cost in given_work.items():
-        if work[stage] < cost * (1 - CLOSE):
-            now = milliseconds(work[stage] / 1e9)
+    for stage, cost in job.work.items():
+        if found.work[stage] < cost * (1 - CLOSE):
+            now = milliseconds(found.work[stage] / 1e9)
             given = milliseconds(cost / 1e9)
             yield f"{stage} takes {now} for all samples, but in the task it takes {given}"
 

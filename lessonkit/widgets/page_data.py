@@ -58,7 +58,8 @@ def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequen
     *bar_of* has the number of a bar by that of its span. Of a loader's batch, which is called by
     its number, the *note* names the samples.
     """
-    batches, known = trace.recorded.members, trace.identities
+    batches = trace.recorded.members
+    known = trace.identities
     rows = []
     for bar in laid.bars:
         start = micros(bar.start)
@@ -67,7 +68,8 @@ def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequen
         works: tuple[Any, Any] = -1, ()
         note = bar.note
         if bar.spans:
-            first, last = trace.spans[bar.spans[0]], trace.spans[bar.spans[-1]]
+            first = trace.spans[bar.spans[0]]
+            last = trace.spans[bar.spans[-1]]
             members = batches.get(last.element)
             works = bar_of.get(first.cause, -1), members or last.element
             if members and last.element in trace.recorded.numbers:
@@ -84,10 +86,12 @@ def columns(names: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Sequence[A
 def parts(laid: Layout, trace: Trace) -> list[list[Any]]:
     """List of each part of the pipeline: its name, rows, calls at a time, and buffer after it."""
     rows = {row.stage: number for number, row in enumerate(laid.rows)}
-    return [
-        [name, [rows[stage] for stage in stages if stage in rows], calls, buffer]
-        for name, stages, calls, buffer in plumbing(trace)
-    ]
+    listed = []
+    for part in plumbing(trace):
+        own = [rows[stage] for stage in part.stages if stage in rows]
+        buffer = -1 if part.buffer is None else part.buffer  # as the page has it
+        listed.append([part.name, own, part.calls, buffer])
+    return listed
 
 
 def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:

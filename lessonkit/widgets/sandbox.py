@@ -18,7 +18,9 @@ from lessonkit.engine.resume import INSTALLED, OURS
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 
-MOST_SECONDS = 2.0
+MOST_SECONDS = 2.0  # for a run, after which a learner would think that nothing happens
+MOST_SPANS = 200_000  # of a run that is looked at
+MOST_SAID = 400  # characters of an error, or of a value
 OPTIONS = (
     "num_epochs",
     "train",
@@ -177,9 +179,9 @@ class PipelineRun(NamedTuple):
         what = "simulating this pipeline"
         made = in_time(what, lambda: benchmark(self.dataset, **options))
         trace = made.traces[rank] if isinstance(made, Ranks) else made
-        if len(trace.spans) > 200_000:
+        if len(trace.spans) > MOST_SPANS:
             raise ValueError(
-                "this run has more than 200,000 spans: make it smaller to see it"
+                f"this run has more than {MOST_SPANS:,} spans: make it smaller to see it"
             )
         return trace
 
@@ -236,8 +238,8 @@ def sentence_of(error: BaseException) -> str:
 
 
 def shortened(text: str) -> str:
-    """Cut a *text* of more than 400 characters, which would not be read to its end."""
-    return text if len(text) <= 400 else f"{text[:400]}…"
+    """Cut a long *text*, which would not be read to its end."""
+    return text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}…"
 
 
 def explain_missing_names(shell: Any) -> None:

@@ -11,7 +11,7 @@ import anywidget
 import traitlets
 
 from lessonkit.engine.trace import Trace
-from lessonkit.pictures.drawing import Picture
+from lessonkit.pictures.drawing import Drawing
 from lessonkit.pictures.kitchen import DRAWING
 from lessonkit.pictures.timeline import plot_ranks, plot_timelines
 
@@ -73,10 +73,11 @@ class Page(anywidget.AnyWidget):
         if picture := self.stored():
             with suppress(ImportError):  # without matplotlib there is none
                 drawn, size = picture._repr_mimebundle_()
-                kept, metadata = drawn | kept, metadata | size
+                kept = drawn | kept
+                metadata |= size
         return widget | kept, metadata
 
-    def stored(self) -> Picture | None:
+    def stored(self) -> Drawing | None:
         """Return the picture that a notebook keeps with the widget."""
         for trace in self.runs.values():
             if trace.ranks:
@@ -91,22 +92,23 @@ class Page(anywidget.AnyWidget):
 class Live(Page):
     """A *picture* that the page draws, with names to point at, keys, and the page's colours."""
 
-    def __init__(self, picture: Picture) -> None:
-        self.picture, scene = picture, picture.scene
+    def __init__(self, picture: Drawing) -> None:
+        self.picture = picture
+        scene = picture.scene
         role = next((role for role in ("runs", "kitchen") if role in scene), "chart")
         if role == "runs":
             told = [[title, words, page_data(run)] for title, words, run in scene["runs"]]
             scene = {"runs": told}
         super().__init__(role, scene)
 
-    def stored(self) -> Picture:
+    def stored(self) -> Drawing:
         return self.picture
 
     def __repr__(self) -> str:
         return self.picture.words
 
 
-def live(draw: Callable[Given, Picture]) -> Callable[Given, Live]:
+def live(draw: Callable[Given, Drawing]) -> Callable[Given, Live]:
     """Make of a function that describes a picture one that shows it."""
 
     @wraps(draw)

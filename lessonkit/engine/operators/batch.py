@@ -23,6 +23,9 @@ def count_batches(node: Node, many: Cardinality) -> Cardinality:
 class SequentialBatch(Stream):
     """Reads all its elements before it gives them. An error loses those that it had."""
 
+    batch_size: int
+    drop_remainder: bool
+
     async def next(self) -> Element:
         parts: list[Element] = []
         while len(parts) < self.batch_size:

@@ -52,6 +52,7 @@ class Cache(Stream):
     def close(self) -> None:
         # A pass that was broken off keeps nothing
         if self.copies and self.kept.elements is not self.copies:
-            self.leave(*self.copies)
+            for element in self.copies:
+                self.leave(element)
             self.copies = []
         super().close()

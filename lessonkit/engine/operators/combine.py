@@ -37,6 +37,7 @@ class Zip(Stream):
 class Enumerate(Stream):
     """Gives tuples of a number and an element. An error has a number, too."""
 
+    start: int
     passed = 0
 
     async def next(self) -> Element:

@@ -9,6 +9,7 @@ from collections import deque
 
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
+from lessonkit.engine.machine import Function
 from lessonkit.engine.node import Cardinality, Description, Node
 from lessonkit.engine.run import Gate, Resource, StuckError
 from lessonkit.engine.trace import AHEAD, CALL
@@ -19,6 +20,10 @@ from .stream import Stream, attempt, operator
 class Interleave(Stream):
     """The common part of both kinds: the turns, and the way from an element to a dataset."""
 
+    map_func: Function
+    cycle_length: int | None
+    block_length: int
+    num_parallel_calls: int | None
     turn = 0  # the slot of the cycle that gives the next element
     block = 0  # how many elements it has given in this turn
 
@@ -73,7 +78,8 @@ class SequentialInterleave(Interleave):
     An error keeps its turn: the same slot is asked again. `flat_map` has one slot.
     """
 
-    cycle_length = block_length = 1
+    cycle_length = 1
+    block_length = 1
     num_parallel_calls = None
     ended = False
 
@@ -128,6 +134,8 @@ class ParallelInterleave(Interleave):
     so `num_parallel_calls` does not bound how many files are open.
     """
 
+    deterministic: bool
+    num_parallel_calls: int
     ended = False
 
     def prepare(self) -> None:
@@ -275,7 +283,8 @@ class ParallelInterleave(Interleave):
 
     def close(self) -> None:
         for file in [*filter(None, self.files), *self.future]:
-            self.leave(*file.results)
+            for result in file.results:
+                self.leave(result)
             if file.stream is not None:
                 file.stream.close()
         self.files = []

@@ -55,6 +55,7 @@ class MapAndBatch(SequentialMap):
 
     batch_size: int
     num_parallel_calls: int
+    drop_remainder: bool
     reading = False  # one call asks the input
     ended = False  # the input
     is_awaited = False  # somebody waits for a batch
@@ -82,7 +83,8 @@ class MapAndBatch(SequentialMap):
         batch = self.begun.popleft()
         self.room.changed()
         parts = batch.elements()
-        self.leave(*parts)
+        for part in parts:
+            self.leave(part)
         if failure := batch.failure():
             settle(failure)
         if self.drop_remainder and len(parts) < self.batch_size:
@@ -136,10 +138,7 @@ class MapAndBatch(SequentialMap):
                 self.hire(self.work(), self.stage)
             if type(element) is not Failure and batch.failure() is None:
                 try:
-                    if self.calls:
-                        await self.call(element)
-                    else:
-                        await self.run.spend(self.price, self.stage, element, self.kind)
+                    await self.work_on(element)
                 except Exception as error:
                     element = Failure(error)
             batch.slots[slot] = element
@@ -148,6 +147,7 @@ class MapAndBatch(SequentialMap):
 
     def close(self) -> None:
         for batch in self.begun:
-            self.leave(*batch.elements())
+            for element in batch.elements():
+                self.leave(element)
         self.begun.clear()
         super().close()

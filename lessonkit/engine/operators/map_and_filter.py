@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from lessonkit.engine.element import Element, call_parts
+from lessonkit.engine.element import Bytes, Element, call_parts
+from lessonkit.engine.machine import Cost, Function
 from lessonkit.engine.run import price
 
 from .select import Filter, count_kept
@@ -12,6 +13,11 @@ from .stream import operator
 @operator("map_and_filter", count=count_kept)
 class MapAndFilter(Filter):
     """Calls the function and then the predicate with its result, and gives it if that says yes."""
+
+    map_func: Function | None
+    cost: Cost
+    kind: str
+    nbytes: Bytes
 
     def prepare(self) -> None:
         super().prepare()

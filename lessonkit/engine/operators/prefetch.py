@@ -24,6 +24,7 @@ def open_prefetch(scope: Scope, node: Node) -> Stream:
 class Prefetch(Stream):
     """A background reader fills the buffer; the consumer waits only if it is empty."""
 
+    buffer_size: int
     stage = "Prefetch"
     label = "prefetch({})"
 

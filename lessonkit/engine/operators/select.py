@@ -5,6 +5,7 @@ from collections.abc import Awaitable
 from typing import Any
 
 from lessonkit.engine.element import END, Element
+from lessonkit.engine.machine import Function
 from lessonkit.engine.node import Cardinality, Node, cardinality
 from lessonkit.engine.run import StuckError
 from lessonkit.engine.trace import CALL
@@ -21,6 +22,8 @@ def count_kept(node: Node, many: Cardinality) -> Cardinality:
 @operator("filter", count=count_kept, keeps_values=True)
 class Filter(Stream):
     """Gives the elements of which the predicate says yes."""
+
+    predicate: Function
 
     def prepare(self) -> None:
         self.stage = self.name(self.node.arguments.get("stage", "Filter"), CALL)
@@ -47,6 +50,7 @@ class Filter(Stream):
 class TakeWhile(Stream):
     """Gives the elements before the first of which the predicate says no; an error is none."""
 
+    predicate: Function
     ended = False
 
     def prepare(self) -> None:
@@ -74,6 +78,7 @@ def count_taken(node: Node, many: Cardinality) -> Cardinality:
 class Take(Stream):
     """Gives the first `count` elements; all if it is negative. An error does not count."""
 
+    count: int
     given = 0
 
     async def next(self) -> Element:
@@ -132,6 +137,8 @@ def open_shard(scope: Scope, node: Node) -> Stream:
 class Shard(Stream):
     """Gives every `num_shards`-th element, from number `index` on, for one of several machines."""
 
+    num_shards: int
+    index: int
     passed = 0  # elements of its input
 
     async def next(self) -> Element:
@@ -160,6 +167,7 @@ def count_repeated(node: Node, many: Cardinality) -> Cardinality:
 class Repeat(Stream):
     """Opens its input anew for each pass; what that held or had open is gone."""
 
+    count: int | None
     opens_inputs = False
     asked = False  # in this pass
 

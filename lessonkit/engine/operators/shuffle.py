@@ -20,6 +20,10 @@ MOST_PASSES = 3
 class Shuffle(Stream):
     """Fills its buffer before it gives the first element, and then reads one for each it gives."""
 
+    buffer_size: int
+    seed: int | None
+    reshuffle_each_iteration: bool
+
     def prepare(self) -> None:
         self.seeds = self.run.states.of(self.node, self.new_seeds)
         self.random = random.Random(next(self.seeds))
@@ -52,7 +56,8 @@ class Shuffle(Stream):
         return element
 
     def close(self) -> None:
-        self.leave(*self.held)
+        for element in self.held:
+            self.leave(element)
         self.held.clear()
         super().close()
 
@@ -65,6 +70,7 @@ class ShuffleAndRepeat(Shuffle):
     each pass has the order that it would have by itself.
     """
 
+    count: int | None
     opens_inputs = False
     asked = False  # the pass that is read, for its first element
 
@@ -107,6 +113,7 @@ class ShuffleAndRepeat(Shuffle):
 
     def close(self) -> None:
         for held in self.passes:
-            self.leave(*held)
+            for element in held:
+                self.leave(element)
             held.clear()
         super().close()

@@ -1,10 +1,11 @@
 """Where elements come from: lists and ranges, generators, and files that are slow on purpose."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lessonkit.engine.element import END, Bytes, Element, as_specified
+from lessonkit.engine.machine import Function
 from lessonkit.engine.node import Node
 from lessonkit.engine.run import Price, price
 from lessonkit.engine.trace import OPEN, READ, BufferEvent, Name, OuterSample
@@ -20,6 +21,7 @@ class Source(Stream):
     """
 
     nbytes: Bytes = None
+    read_stage: Name  # of a source that is a file
     given = 0  # the position of the next sample
     stride = 1  # from one sample to the next
     is_open = False  # as a file is
@@ -69,6 +71,8 @@ def count_listed(node: Node) -> int:
 class Listed(Source):
     """Gives values that are there already; only the steps take time."""
 
+    values: Sequence[Any]
+
     async def next(self) -> Element:
         element = self.take()
         if element is not END:
@@ -90,6 +94,9 @@ class Listed(Source):
 class Generated(Source):
     """Gives the values that a learner's generator yields; the generator is its file."""
 
+    generator: Function
+    args: tuple[Any, ...] | None
+    output_signature: Any
     iterator: Iterator[Any] | None = None
     ended = False
 
@@ -142,6 +149,7 @@ class Generated(Source):
 class SlowFile(Source):
     """Opens once, then reads sample by sample: 0, 1, 2, ..."""
 
+    num_samples: int
     begun = False
 
     def prepare(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lessonkit.engine.element import BatchNumber, Element, Failure
 from lessonkit.engine.node import COUNTS, KEEP_VALUES, Cardinality, Node, is_repeatable
@@ -86,7 +86,10 @@ class Scope(NamedTuple):
 
 
 class Stream(ABC):
-    """One iteration over an operator's elements. The arguments of its node are its attributes."""
+    """One iteration over an operator's elements.
+
+    The arguments of its node become its attributes; each class declares those that it reads.
+    """
 
     opens_inputs = True  # before it is asked for anything
     input: Stream  # the one that was opened last
@@ -116,11 +119,6 @@ class Stream(ABC):
         """Open input number *index*."""
         self.input = self.scope.open(self.node.inputs[index], index)
         self.opened.append(self.input)
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Return the argument *name*, of a type that is checked where it is given."""
 
     @abstractmethod
     async def next(self) -> Element:
@@ -152,18 +150,17 @@ class Stream(ABC):
 
     def enter(self, element: Element) -> None:
         """Record that *element* comes into the buffer."""
-        if self.recorder is not None and self.buffer is not None:
-            self.recorder.add_event(
-                self.buffer, self.run.time, +1, element.key, element.nbytes
-            )
+        recorder = self.recorder
+        buffer = self.buffer
+        if recorder is not None and buffer is not None:
+            recorder.add_event(buffer, self.run.time, +1, element.key, element.nbytes)
 
-    def leave(self, *elements: Element) -> None:
-        """Record that *elements* leave the buffer."""
-        if self.recorder is not None and self.buffer is not None:
-            for element in elements:
-                self.recorder.add_event(
-                    self.buffer, self.run.time, -1, element.key, element.nbytes
-                )
+    def leave(self, element: Element) -> None:
+        """Record that *element* leaves the buffer."""
+        recorder = self.recorder
+        buffer = self.buffer
+        if recorder is not None and buffer is not None:
+            recorder.add_event(buffer, self.run.time, -1, element.key, element.nbytes)
 
     def close(self) -> None:
         """End helpers, close files and forget all that is held."""

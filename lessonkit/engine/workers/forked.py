@@ -12,11 +12,13 @@ import threading
 import warnings
 from collections import deque
 from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 from weakref import finalize
 
 from lessonkit.engine.element import END, Element, Failure
-from lessonkit.engine.threads import Threads
+from lessonkit.engine.threads import Threads, ThreadTask
 from lessonkit.engine.trace import OuterSample, Position, Recorder
 
 from .worker import BatchMaker, Indices, Worker, caught
@@ -48,7 +50,7 @@ class ChildProcess:
     """A process that answers one question after another, each before it is asked the next."""
 
     def __init__(self, worker: ForkedWorker, seed: str) -> None:
-        context: Any = multiprocessing.get_context("fork")
+        context = multiprocessing.get_context("fork")
         self.lock = threading.Lock()
         recorder = worker.run.recorder or Recorder()
         # Our numbers of the process's sources, elements and spans
@@ -83,7 +85,9 @@ class ChildProcess:
                 return None
 
 
-def end_process(process: Any, pipe: Any, lock: threading.Lock, parent: int) -> None:
+def end_process(
+    process: BaseProcess, pipe: Connection, lock: threading.Lock, parent: int
+) -> None:
     """End a *process*: after the batch that it has begun, or when it has had time enough.
 
     Only its *parent* can: in another process that was forked meanwhile nothing happens.
@@ -105,6 +109,10 @@ def end_process(process: Any, pipe: Any, lock: threading.Lock, parent: int) -> N
 class ForkedWorker(Worker):
     """Stands for a child process: passes requests on to it, and records what it did."""
 
+    run: Threads
+    task: ThreadTask | None = None  # once it has begun
+    child: ChildProcess  # once it is launched
+
     async def launch(self) -> int:
         began = self.run.time
         self.child = ChildProcess(self, f"{self.loader.seed}:{self.number}")
@@ -117,7 +125,7 @@ class ForkedWorker(Worker):
     async def prepare(self) -> None:
         """Leave that to the process."""
 
-    def open(self) -> None:
+    def reopen(self) -> None:
         self.ask(REOPEN)
 
     def ask(self, what: Any) -> Any:
@@ -143,6 +151,7 @@ class ForkedWorker(Worker):
         """Add what the process *recorded* to the run's record, by our keys, indices and names."""
         run = self.run
         recorder = run.recorder
+        assert recorder is not None
         keys = self.child.keys
         indices = self.child.spans
         known = self.child.sources
@@ -178,7 +187,7 @@ class ForkedWorker(Worker):
 # ---- in the child process ----
 
 
-def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
+def serve(pipe: Connection, worker: ForkedWorker, seed: str) -> None:
     """Make the batches that are asked for through *pipe*, until the parent says stop or is gone."""
     # The parent hears it, and ends its workers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -186,7 +195,7 @@ def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
     random.seed(seed)  # as PyTorch does: else all workers would draw the same numbers
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(random.Random(seed).getrandbits(32))
-    parent = worker.run
+    parent: Threads = worker.run
     loader = worker.loader
     process = worker.process
     recorder = parent.recorder and parent.recorder.fork()
@@ -198,12 +207,11 @@ def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
     process.interpreter = run.process.interpreter
     run.process = process
     loader.scope = loader.scope._replace(run=run)  # our copy of it
-    run.complete(answer(pipe, BatchMaker(loader, worker.number)), loader.start_stage)
+    run.complete(answer(pipe, BatchMaker(loader, worker.number), run), loader.start_stage)
 
 
-async def answer(pipe: Any, maker: BatchMaker) -> None:
-    """Make what *pipe* asks for, batch after batch."""
-    run = maker.run
+async def answer(pipe: Connection, maker: BatchMaker, run: Threads) -> None:
+    """Make what *pipe* asks for, batch after batch, in this process's *run*."""
     journal = Journal(run) if run.recorder else None
     await maker.prepare()
     while True:
@@ -224,7 +232,7 @@ async def answer(pipe: Any, maker: BatchMaker) -> None:
         pipe.send_bytes(packed_answer(element, recorded, maker.number))
 
 
-def hear(pipe: Any) -> Any:
+def hear(pipe: Connection) -> Any:
     """Return the next question from *pipe*; STOP if the parent is gone."""
     while not pipe.poll(1):  # s; the parent may be gone meanwhile
         if os.getppid() != multiprocessing.parent_process().pid:  # type: ignore[union-attr]
@@ -235,7 +243,7 @@ def hear(pipe: Any) -> Any:
         return STOP
 
 
-def packed_answer(element: Any, recorded: Any, worker: int) -> bytes:
+def packed_answer(element: Element | None, recorded: Recorded | None, worker: int) -> bytes:
     """Pack a batch, or the error that it cannot travel, with what was *recorded* of it."""
     try:
         text = pickle.dumps((element, recorded))
@@ -243,8 +251,9 @@ def packed_answer(element: Any, recorded: Any, worker: int) -> bytes:
             pickle.loads(text)
     except Exception as error:
         cannot = f"what was made cannot be sent to the main process: {error}"
-        is_failure = type(element) is Failure
-        told = RuntimeError(str(element.value)) if is_failure else TypeError(cannot)
+        told: Exception = TypeError(cannot)
+        if isinstance(element, Failure):
+            told = RuntimeError(str(element.value))
         text = pickle.dumps((caught(told, worker), recorded))
     return text
 

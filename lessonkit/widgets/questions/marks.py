@@ -13,6 +13,8 @@ from lessonkit.words import milliseconds, number, percent
 from .question import SCALES, TOLERANCE, Judgement, Question, Wrong
 
 MOST_STEPS = 200  # along an axis: more could not be told apart on a small screen
+# Of its value: how near a curve is to one whose idea it follows
+FOLLOWS = 0.25
 NEAR_ENOUGH = 0.1  # of the right value, or one step: how exactly a curve is to be drawn
 STEPS = 100  # of the axis
 
@@ -28,8 +30,8 @@ class Marks(Question):
     apart by their order alone.
     """
 
-    # What the right mark does if this one is too far on, and if it is not far enough
-    sides: Sequence[str]
+    too_far: str  # what the right mark does if this one is too far on
+    too_near: str  # what it does if this one is not far enough
     within: str  # where a mark is that is right
     names: list[str]
     last: list[int]  # the last step at which a mark may be
@@ -56,12 +58,12 @@ class Marks(Question):
         if not wrong:
             truth = [self.right[sent.index(mark)] for mark in marks]
             answer = self.revealed(f"Right: all are {self.within}.")
-            return True, counted, answer | {"truth": truth}
+            return Judgement(True, counted, answer | {"truth": truth})
         mark = min(wrong, key=self.order.__getitem__)
-        side = self.sides[at[mark] < self.right[mark]]
+        side = self.too_near if at[mark] < self.right[mark] else self.too_far
         text = f"{self.names[mark]} {side} {self.shown(at[mark])}."
         parts = text, self.explanation(at, mark), self.remark(at)
-        return False, counted, {"text": " ".join(filter(None, parts))}
+        return Judgement(False, counted, {"text": " ".join(filter(None, parts))})
 
     def accepted(self, said: Any) -> list[int]:
         """Return the steps that the page *said*, if there is one for each mark."""
@@ -110,7 +112,8 @@ class Placing(Marks):
     it. Raises ValueError if the run has no such stage, or if its axis would have too many steps.
     """
 
-    sides = "begins before", "begins after"
+    too_far = "begins before"
+    too_near = "begins after"
     within = "in place"
 
     def __init__(
@@ -213,7 +216,8 @@ class Drawing(Marks):
     given. Raises ValueError if a curve has no number for a value.
     """
 
-    sides = "gives less than", "gives more than"
+    too_far = "gives less than"
+    too_near = "gives more than"
     within = f"within {percent(NEAR_ENOUGH)}"
 
     def __init__(
@@ -262,7 +266,7 @@ class Drawing(Marks):
     def errs_alike(self, at: Sequence[int], steps: Steps, mark: int) -> bool:
         """A curve cannot be drawn exactly: it follows a misconception all along, to its side."""
         for here, there in zip(at, steps, strict=True):
-            if abs(here - there) > max(0.25 * there, 2):  # a quarter of it, or two steps
+            if abs(here - there) > max(FOLLOWS * there, 2):  # two steps always do
                 return False
         right = self.right[mark]
         is_same_side = (at[mark] > right) == (steps[mark] > right)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import isclose
-from typing import Any
+from typing import Any, NamedTuple
 
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.controls import chosen, control, is_number
@@ -24,8 +24,14 @@ OTHER_UNITS = [
 
 # For each known misconception the answer that it leads to, and the sentence about it
 Wrong = Sequence[tuple[Any, str]]
-# Whether an answer is right, the answer in the learner's words, and what the page is told
-Judgement = tuple[bool, str, Json]
+
+
+class Judgement(NamedTuple):
+    """Whether an answer is *right*, the answer in the learner's words, and what the page is told."""
+
+    right: bool
+    shown: str
+    told: Json
 
 
 class Question(Page):
@@ -112,8 +118,8 @@ class Predict(Question):
         elif not is_number(said) or not abs(said) <= 1e12:
             raise ValueError("the answer must be a number")
         if self.alike(said, self.right):
-            return True, self.shown(said), self.revealed("Right.")
-        return False, self.shown(said), {"text": self.objection(said)}
+            return Judgement(True, self.shown(said), self.revealed("Right."))
+        return Judgement(False, self.shown(said), {"text": self.objection(said)})
 
     def alike(self, said: float, answer: float) -> bool:
         """Whether what was *said* counts as *answer*."""
