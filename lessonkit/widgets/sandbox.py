@@ -63,7 +63,8 @@ class Deadline:
         self.cancelled = cancelled
         self.thread = threading.current_thread()
         self.lock = threading.Lock()
-        self.has_ended = self.has_fired = False
+        self.has_ended = False
+        self.has_fired = False
 
     def look(self) -> None:
         """Interrupt the thread if it is late or cancelled; again later, if that had no effect."""

@@ -408,7 +408,8 @@ class Worker(BatchMaker):
         run = self.run
         began = self.run.time
         made = await self.make(request.indices)
-        self.ended = request.is_last = made is None or made is END
+        self.ended = made is None or made is END
+        request.is_last = self.ended
         if made is None:
             died = f"DataLoader worker {self.number} exited unexpectedly"
             return Failure(RuntimeError(died))

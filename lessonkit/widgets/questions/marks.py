@@ -137,7 +137,8 @@ class Placing(Marks):
         known = [starts(run, self.names) for run in runs]
         lengths = [bar.end - bar.start for bar in self.bars]
         times = [int(time) for column in known for time in column if time < inf]
-        step = self.step = gcd(*times, *lengths)
+        step = gcd(*times, *lengths)
+        self.step = step
         durations = [run.duration * 1e9 for run in runs]
         steps = int(max(sum(lengths), *durations) // step) + 1
         if steps > MOST_STEPS:
