@@ -113,7 +113,8 @@ VALUES: list[tuple[Any, list[str]]] = [
     ([math.nan], ["values"]),
     ([object()], ["values"]),
     ([np.arange(3)], ["values"]),
-    (np.array([1, 2]), ["values"]),
+    # NumPy 1 writes its numbers as Python writes its own
+    (np.array([1, 2]), [] if repr(np.int64(1)) == "1" else ["values"]),
 ]
 
 
