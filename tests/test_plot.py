@@ -178,6 +178,8 @@ def test_a_strip_of_ranks_has_each_stretch_of_a_rank_in_its_row() -> None:
     assert works == [(10, 30, 0), (30, 50, 1)]
     assert own == [(0, 10, 0), (0, 30, 1)]
     assert others == [(30, 50, 0), (50, 50, 1)]
+    keys = [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    assert keys[-1] == "was waited for"
     (waited_for,) = axes.lines
     times, rows = np.asarray(waited_for.get_data()).tolist()
     assert times == [0.050, 0.050]
@@ -204,6 +206,14 @@ def test_a_curve_says_where_its_knee_is() -> None:
     )
     with pytest.raises(ValueError, match="no values"):
         words()
+
+
+def test_a_curve_stands_on_the_values_of_its_knob_and_not_on_times() -> None:
+    dataset = ArtificialDataset(4).map(cost=0.03, num_parallel_calls=1)
+    shown = plot_curve(Curve(knobs(dataset)[0], ((1, 0.1), (2, 0.05), (3, 0.05))))
+    labels = [label.get_text() for label in shown.figure.axes[0].get_xticklabels()]
+    assert {"1", "2", "3"} <= {*labels}
+    assert all(label.isdigit() for label in labels)
 
 
 def test_a_waterfall_says_what_each_step_brought() -> None:
