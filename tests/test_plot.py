@@ -16,7 +16,15 @@ from matplotlib.collections import Collection, PolyCollection
 from random_pipelines import pipeline
 from random_runs import COSTS
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
+from lessonkit import (
+    AUTOTUNE,
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Machine,
+    Trace,
+    benchmark,
+)
 from lessonkit.analysis import curve, knobs
 from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve
@@ -141,6 +149,17 @@ def test_a_timeline_has_few_artists_however_many_bars() -> None:
     assert isinstance(work, PolyCollection)
     # One opening, and each sample is read and trained on
     assert len(work.get_paths()) == 301
+
+
+def test_what_is_ready_is_as_high_as_its_share_of_the_most_and_stands_on_a_line() -> None:
+    loader = DataLoader(Dataset.range(8).map(cost=0.010), 1, num_workers=2)
+    axes = timeline(benchmark(loader, 1, 0.020)).figure.axes[0]
+    ready = [path.get_extents() for path in axes.collections[-1].get_paths()]
+    heights = {box.height for box in ready}
+    assert sorted(height / max(heights) for height in heights) == pytest.approx(
+        [0.25, 0.5, 0.75, 1]
+    )
+    assert len({round(box.y1, 9) for box in ready}) == 2  # one for each worker
 
 
 def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() -> None:
