@@ -50,6 +50,7 @@ MODULES = {
     "build",
     "lessonkit",
     "tools.answers",
+    "tools.mutants",
     "tools.new_user",
     "tools.notebooks",
     "tools.numbers_of_lessons",
