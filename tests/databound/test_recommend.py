@@ -24,7 +24,7 @@ from databound.three_runs import VERDICTS
 from databound.watching import OnDevice, restored
 from lessonkit.engine.machine import Handling
 from lessonkit.pictures.drawing import PAPER
-from lessonkit.words import percent
+from lessonkit.words import counted, percent, size
 
 TAKES_LONG = Handling(take=0.012)
 MODELS = {
@@ -265,6 +265,10 @@ def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) ->
     for change in found.changes:
         assert change.line in text
         assert change.line in page
+        full = found.job.setting(**change.settings)
+        workers, nbytes = full["num_workers"], found.job.numbers.nbytes
+        held = size(workers * full["prefetch_factor"] * nbytes)
+        assert f"It needs {counted(workers, 'processes')} and {held} for batches" in text
     assert "<script" not in page
     for change in found.changes:  # one number for one saving, wherever it stands
         told = percent(change.saves)

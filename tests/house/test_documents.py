@@ -57,6 +57,7 @@ MODULES = {
     "pytest",
     "tools.api",
     "tools.lessons",
+    "tools.mutants",
     "tools.new_user",
     "tools.notebooks",
     "tools.numbers",
