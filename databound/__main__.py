@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pkgutil import resolve_name
 
-from .advice import Recommendation, recommend
+from .advice import recommend
+from .page import Recommendation
 
 JOB_PAGE = """<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>
 <title>What to change</title>

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,13 @@ from support import stand_in_torch
 from support.stand_in_torch import Device
 
 import lessonkit
-from databound import job, measure_job, numbers, watching
-from databound.advice import Recommendation, TableRow, combinations, forecast_row
-from databound.job import allowed_cores
+from databound import machine, measure_job, measuring, recommend, runs, watching
+from databound.choosing import combinations
+from databound.job import Job
+from databound.machine import allowed_cores
+from databound.runs import LoaderAndStep
+from databound.thresholds import NEVER, Durations
+from databound.uneven import spread
 from lessonkit import Dataset
 
 pytestmark = pytest.mark.usefixtures("workers_gone", "to_the_end")
@@ -33,8 +38,7 @@ pytestmark = pytest.mark.usefixtures("workers_gone", "to_the_end")
 @pytest.fixture
 def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each run come to the end of its small loader, once, also on a busy machine."""
-    monkeypatch.setattr(numbers, "RUN", 20.0)
-    monkeypatch.setattr(job, "AGAIN", 0.0)
+    monkeypatch.setattr(measuring, "USUAL", Durations(run=20.0, again=0.0))
 
 
 class Reversed(list[int]):
@@ -78,6 +82,11 @@ def stream(library: Any, count: float) -> Any:
 
 def nothing(batch: Any) -> None:
     """A step that takes no time."""
+
+
+def page_of(job: Job) -> str:
+    """What the page says of a job, of which nothing more is run."""
+    return str(recommend(replace(job, subject=None)))
 
 
 def measured(loader: Any, step: Callable[[Any], Any] = nothing) -> Any:
@@ -241,13 +250,11 @@ def test_loaders_of_ours_are_measured_with_real_processes(
 def test_a_stream_that_never_ends_is_measured_for_what_was_seen(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(numbers, "RUN", 0.1)
+    monkeypatch.setattr(measuring, "USUAL", Durations(run=0.1, again=0.0))
     job = measured(library.utils.data.DataLoader(stream(library, math.inf), 4))
     assert not job.whole
     assert job.samples > 0
-    assert "after the samples that were seen" in str(
-        Recommendation(job, 0.0, [TableRow({}, 2.0, 2.0, 0.0)])
-    )
+    assert "after the samples that were seen" in page_of(job)
 
 
 def fails(index: int) -> Any:
@@ -258,22 +265,29 @@ def in_a_worker(index: int) -> bool:
     return multiprocessing.parent_process() is not None
 
 
+# Runs go over an epoch of 100 batches in an order that is spread over it
+SECOND = spread(100)[1] + 1
+
 FAILING: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any], str]] = {
-    "here": (fails, nothing, "the loader raised at batch 3: ZeroDivisionError"),
+    "here": (
+        fails,
+        nothing,
+        f"the loader raised at batch {SECOND} of an epoch: ZeroDivisionError",
+    ),
     "the step": (
         lambda index: index,
         lambda batch: 1 / 0,
-        "the step raised at batch 1: ZeroDivision",
+        "the step raised at batch 1 of an epoch: ZeroDivision",
     ),
     "in a worker": (
         lambda index: 1 / 0 if in_a_worker(index) and index >= 8 else index,
         nothing,
-        "with a worker, the loader raised at batch 3: ZeroDivisionError",
+        f"with a worker, the loader raised at batch {SECOND} of an epoch: ZeroDivisionError",
     ),
     "dies": (
         lambda index: os._exit(3) if in_a_worker(index) else 0,
         nothing,
-        "with a worker, the loader raised at batch 1: RuntimeError",
+        "with a worker, the loader raised at batch 1 of an epoch: RuntimeError",
     ),
 }
 
@@ -314,7 +328,7 @@ def test_a_step_may_take_the_lock_that_samples_take(library: Any) -> None:
 def test_an_epoch_has_more_samples_than_are_asked_of_a_sampler(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "MOST_BATCHES", 20)
+    monkeypatch.setattr(runs, "KEPT", 20)
     assert measured(library.utils.data.DataLoader(Samples(400), 4), nothing).samples == 400
 
 
@@ -336,7 +350,7 @@ class Unsaid(list[int]):
 def test_few_samples_are_asked_of_a_sampler_without_an_end(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "MOST_BATCHES", 5)
+    monkeypatch.setattr(runs, "KEPT", 5)
     job = measured(library.utils.data.DataLoader(Samples(), 200, sampler=Endless()))
     assert len(job.subject.batches) == 5
     assert not job.whole
@@ -353,7 +367,7 @@ def test_unlike_batches_are_all_in_the_model(library: Any) -> None:
     batches = [[*range(size)] for size in sizes]
     job = measured(library.utils.data.DataLoader(Samples(get=slow), batch_sampler=batches))
     assert (job.samples, job.batches) == (sum(sizes), len(sizes))
-    assert job.count(job.said) == len(sizes)
+    assert job.count(job.now) == len(sizes)
     assert job.forecast(num_workers=0)[1] > sum(sizes) * 0.0005
 
 
@@ -376,7 +390,7 @@ def everything(library: Any, count: int) -> Any:
 def test_a_stream_that_workers_repeat_is_told_and_not_recommended(
     library: Any, workers: int
 ) -> None:
-    with watching.restored():
+    with runs.restored():
         loader = library.utils.data.DataLoader(
             everything(library, 40), 4, num_workers=workers
         )
@@ -387,7 +401,7 @@ def test_a_stream_that_workers_repeat_is_told_and_not_recommended(
     offered = {setting.get("num_workers", workers) for setting in combinations(job)}
     # No worker, as now, is offered too if the step computes: with fewer threads for it
     assert (offered if workers else offered - {0}) == ({3} if workers else {1})
-    page = str(Recommendation(job, 0.0, [forecast_row(job, {})]))
+    page = page_of(job)
     assert "num_workers=0: 40 samples" in page
     assert "share them out" in page
 
@@ -405,7 +419,7 @@ def test_cores_are_those_of_a_container_and_are_shared_by_the_processes_of_a_job
     quota: str, processes: str, cores: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "cpu.max").write_text(quota)
-    monkeypatch.setattr(job, "QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(machine, "QUOTA", tmp_path / "cpu.max")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
     monkeypatch.setenv("LOCAL_WORLD_SIZE", processes)
     assert allowed_cores() == cores
@@ -429,9 +443,7 @@ def test_a_number_of_workers_that_leaves_no_batch_is_not_recommended(
     job = measured(loader)
     offered = {setting.get("num_workers", 0) for setting in combinations(job)}
     assert 2 * cores not in offered
-    assert f"num_workers={2 * cores}: 0 samples" in str(
-        Recommendation(job, 0.0, [forecast_row(job, {})])
-    )
+    assert f"num_workers={2 * cores}: 0 samples" in page_of(job)
     with pytest.raises(ValueError, match="an epoch has no batch"):
         job.forecast(num_workers=2 * cores)
 
@@ -448,14 +460,15 @@ def test_workers_that_start_slowly_get_the_time_that_they_need(library: Any) -> 
     loader = library.utils.data.DataLoader(
         Samples(), 8, worker_init_fn=lambda number: time.sleep(0.4)
     )
-    subject = watching.Subject(loader, nothing)
+    subject = LoaderAndStep(loader, nothing)
     subject.kind = Heard
-    with watching.restored():
+    subject.made_by = Heard
+    with runs.restored():
         assert subject.go(1, 0.1).batches
         assert subject.go(4, 0.1).batches
     first, then = allowed
-    assert first == watching.NEVER
-    assert then >= watching.NEVER + 4 * 0.4
+    assert first == NEVER
+    assert then >= NEVER + 4 * 0.4
 
 
 def test_a_generator_of_its_own_draws_on_as_if_nothing_had_been_measured(
@@ -578,8 +591,8 @@ def test_a_worker_that_wants_a_core_that_something_else_has_does_not_wait(
     waits = []
     for wanted in (0.0, 1.0):
         monkeypatch.setattr(watching, "without_core", count(step=wanted).__next__)
-        watching.BEGUN[2] = 0
-        watching.begin(1)
+        watching.IN_HAND.forget()
+        watching.IN_HAND.add(1)
         time.sleep(0.020)
         waits.append(watching.Collated(list)([0])[1].wait)
     assert waits[0] >= 0.010

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from databound import probe
-from databound.three_runs import Verdict
+from databound.three_runs import ThreeRuns
 from lessonkit import DataLoader, Dataset
 
 
@@ -24,7 +24,7 @@ class Clock:
         self.now += seconds
 
 
-def probed(clock: Clock, loader: Any, step: Any, **options: Any) -> Verdict:
+def probed(clock: Clock, loader: Any, step: Any, **options: Any) -> ThreeRuns:
     """Probe a loop whose time is that of *clock*."""
     times: Any = {"perf_counter": clock, "sleep": clock.spend}
     with patch.multiple("databound.three_runs", **times):
@@ -63,7 +63,7 @@ def verdict(
     step: float,
     depth: int = 0,
     hiccups: dict[int, float] | None = None,
-) -> Verdict:
+) -> ThreeRuns:
     clock = Clock()
     loader = Loader(clock, times, depth)
     loader.hiccups = hiccups or {}
@@ -326,4 +326,4 @@ def test_an_error_of_the_step_comes_through() -> None:
 def test_real_jobs_get_the_verdict_that_their_settings_bear_out(
     measured: tuple[Any, ...], kind: str
 ) -> None:
-    assert Verdict(*measured).kind == kind
+    assert ThreeRuns(*measured).kind == kind
