@@ -32,19 +32,22 @@ def least_batches(workers: int) -> int:
     return (FILL + BEHIND) * workers + 1
 
 
-def window_of(seen: Watch, count: int) -> Window | None:
+def window_of(seen: Watch, count: int, turn: int = 1) -> Window | None:
     """Return which of the batches of a run count, if an epoch of the model has *count*.
 
     The first ones of each worker are left out: until then buffers are filled. Workers give
-    batches in bursts of one each, so whole rounds are compared. A run over an epoch that is too
+    batches in bursts of one each, so whole rounds are compared; and whole turns, if each *turn*-th
+    step is long, as far as there are enough of them. A run over an epoch that is too
     short for that counts from its beginning. None is returned for a run that was ended too early.
     """
     number = min(len(seen.batches), COMPARED, count)
     workers = seen.workers
     if number >= (FILL + BEHIND) * workers:
         first = FILL * workers
-        rounds = (number - first) // max(1, workers)
-        return Window(first, first + rounds * workers if workers else number)
+        burst = math.lcm(max(1, workers), turn)
+        if number - first < burst:
+            burst = max(1, workers)
+        return Window(first, number - (number - first) % burst)
     if seen.whole or number == count:
         return Window(0, number)
     return None
@@ -56,7 +59,7 @@ def compared(job: Job, seen: Watch, setting: Setting) -> Compared | None:
     None is returned for a run that is too short to be compared. Of a loader without an end, a
     run may see more batches than the model has.
     """
-    window = window_of(seen, job.count(setting))
+    window = window_of(seen, job.count(setting), job.numbers.uneven.turn)
     if window is None or window.last <= window.first:
         return None
     model = job.modelled(setting, watched=True)

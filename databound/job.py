@@ -146,11 +146,13 @@ class Job:
         """Return the share by which a forecast may be off, with the arguments of `forecast`.
 
         It is what the model missed with the numbers of workers next to the setting's that
-        were really run, and no less than what the same run differed from itself.
+        were really run, and no less than what the same run differed from itself; nor less than
+        the error of a mean of batches that are unlike each other, of which only some were seen.
         """
         setting = self.setting(**changes)
         missed = self.numbers.threads[setting.threads].missed
-        return max(self.numbers.noise, between(missed, setting.num_workers))
+        sampled = self.numbers.uneven.sampling_error(self.count(setting))
+        return max(self.numbers.noise, between(missed, setting.num_workers), sampled)
 
 
 # ---- in a file ----

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -19,6 +19,7 @@ from .numbers import (
     StepNumbers,
     longer,
     making,
+    mean_of,
     on_its_way,
     opening_of,
     start_of,
@@ -28,7 +29,8 @@ from .numbers import (
 )
 from .runs import LoaderAndStep, Subject, restored
 from .setting import Setting
-from .thresholds import FEWEST, SMALL, USUAL, Durations
+from .thresholds import FEWEST, MOSTLY, SMALL, USUAL, Durations
+from .uneven import Uneven
 from .watching import Watch
 
 Tell = Callable[[str], object]
@@ -105,8 +107,10 @@ class Runs:
     """The runs of a *subject* on a machine with so many *cores*, which last as *durations* say.
 
     After `make`, *alone* is the run without workers and *again* the same run once more, if there was
-    time; *one* has a worker and no step; those *beside* the step are kept by its number of threads.
-    *larger* are runs with batches of twice the size.
+    time; *alones* are such runs by the number of threads of the step. *one* has a worker and no
+    step; the *survey* sees as much of an epoch as there is time for. Those *beside* the step are
+    kept by its number of threads, and those of an iterable that came to its end are *whole*. Runs
+    with *not_measured* workers would have taken too long.
     """
 
     subject: Subject
@@ -116,7 +120,8 @@ class Runs:
     alone: Watch = field(default_factory=lambda: Watch(0))
     again: Watch | None = None
     one: Watch = field(default_factory=lambda: Watch(1))
-    steps: dict[int, StepNumbers] = field(default_factory=dict)
+    survey: Watch | None = None
+    alones: dict[int, Watch] = field(default_factory=dict)
     beside: dict[int, list[Watch]] = field(default_factory=lambda: defaultdict(list))
     whole: dict[int, Watch] = field(default_factory=dict)
     growth: dict[str, float] = field(default_factory=dict)
@@ -140,12 +145,24 @@ class Runs:
         self.tell(
             f"measuring the loader and the step: about {self.all_seconds():.0f} s in all"
         )
+        self.make_survey()
         self.make_beside()
         if self.subject.stream:
             self.make_whole()
         if self.fits(self.seconds_of(0, FEWEST)):
             self.again = go(0, 0.4 * run, least=FEWEST, step=True)
         self.make_larger()
+
+    def make_survey(self) -> None:
+        """Let as many workers as there are cores make what they can, to see more of an epoch.
+
+        Stragglers are few, and the other runs are short. Of an epoch that was seen to its end
+        there is no more, and of an iterable a run to the end is made anyway.
+        """
+        if self.alone.whole or self.subject.stream:
+            return
+        with suppress(RuntimeError):  # it may have no room for so many
+            self.survey = self.subject.go(self.cores, self.durations.survey)
 
     def make_beside(self) -> None:
         """Make the runs beside workers, for each number of threads, in rounds.
@@ -154,17 +171,19 @@ class Runs:
         """
         run = self.durations.run
         usual = self.subject.threads()[-1]
-        self.steps[usual] = self.step_of(self.alone)
-        numbers = self.subject.threads() if self.steps[usual].computes else [usual]
+        self.alones[usual] = self.alone
+        numbers = [usual]
+        if self.step_of(self.alone).computes:
+            numbers = self.subject.threads()
         seconds = 0.6 * run if len(numbers) == 1 else 0.45 * run
         wanted = self.numbers_of_workers()
         began = self.subject.clock()
         for rounds in count(1):
             for threads in numbers:
                 self.subject.use_threads(threads)
-                if threads not in self.steps:
+                if threads not in self.alones:
                     alone = self.subject.go(0, 0.5 * run, least=FEWEST, step=True)
-                    self.steps[threads] = self.step_of(alone)
+                    self.alones[threads] = alone
                 for workers in sorted(wanted):
                     if self.one_beside(workers, threads, seconds):
                         continue
@@ -240,9 +259,20 @@ class Runs:
             return
         self.growth = {part: min(2.0, max(1.0, each)) for part, each in factors.items()}
 
-    def step_of(self, alone: Watch) -> StepNumbers:
-        """Return the numbers of a step, from a run without workers."""
-        return step_numbers(alone, self.subject.device, self.subject.may_launch)
+    def step_of(
+        self, alone: Watch, uneven: Uneven | None = None, again: Sequence[Watch] = ()
+    ) -> StepNumbers:
+        """Return the numbers of a step, from a run without workers whose batches are *uneven*.
+
+        *again* are other runs over the same batches.
+        """
+        return step_numbers(
+            alone,
+            self.subject.device,
+            may_launch=self.subject.may_launch,
+            uneven=uneven,
+            again=again,
+        )
 
     def all_beside(self) -> list[Watch]:
         """Return all runs beside the step, of all numbers of threads."""
@@ -287,7 +317,14 @@ class Runs:
         without = [self.alone, self.again] if self.again else [self.alone]
         opening = opening_of(without)
         few = [run for run in beside if run.workers <= self.cores]
-        each = making(self.one, self.alone, few, opening, stream=self.subject.stream)
+        # Workers that wait see more batches the more they are; those that compute, up to the cores
+        waits = mean_of("wait", self.one) > MOSTLY * mean_of("make", self.one)
+        surveys = [self.survey] if self.survey else []
+        pool = [*without, self.one, *surveys, *(beside if waits else few)]
+        uneven = unevenness(self.subject.places, pool, self.alone, opening)
+        again = [*without, *surveys, *beside]
+        stream = self.subject.stream
+        each = making(self.one, few, again, opening, uneven, stream=stream)
         noise = SMALL
         if self.again and self.again.batches:
             noise = abs(longer("round", self.again, self.alone, 1) - 1)
@@ -298,8 +335,11 @@ class Runs:
             first=each.first,
             take=take_of(self.one, beside),
             start=start_of([self.one, *beside]),
-            threads=self.steps,
-            stream=self.subject.stream,
+            threads={
+                threads: self.step_of(alone, uneven, [self.one, *surveys, *beside])
+                for threads, alone in self.alones.items()
+            },
+            stream=stream,
             totals={
                 workers: sum(batch.samples for batch in run.batches)
                 for workers, run in self.whole.items()
@@ -310,7 +350,7 @@ class Runs:
             growth=self.growth,
             in_order=self.subject.in_order,
             opening=opening,
-            uneven=unevenness(self.subject.places, [*without, self.one], self.alone),
+            uneven=uneven,
             others=self.subject.other_programs(),
             not_measured=sorted(self.not_measured),
         )

@@ -6,8 +6,8 @@ from statistics import fmean, median
 from typing import Literal, NamedTuple
 
 from .device import OnDevice
-from .thresholds import COMPUTES, READY_FOR, TOO_FEW, WAITS_ABOVE
-from .uneven import Timed, Uneven, factors, whole_turns, without_hiccups
+from .thresholds import COMPUTES, FEWEST, READY_FOR, TOO_FEW, WAITS_ABOVE
+from .uneven import Timed, Uneven, factors, turn_of, whole_turns, without_hiccups
 from .watching import Watch
 
 Part = Literal["make", "wait", "load", "step", "round"]
@@ -85,17 +85,24 @@ def times_of(part: Part, run: Watch, begin: int = 0) -> list[Timed]:
     return [Timed(getattr(one, part), one.samples) for one in run.batches[begin:]]
 
 
-def mean_of(part: Part, run: Watch, again: Sequence[Watch] = ()) -> float:
-    """Return the mean of what *part* took of the batches of a *run*, without its first one.
+def mean_of(
+    part: Part, run: Watch, again: Sequence[Watch] = (), uneven: Uneven | None = None
+) -> float:
+    """Return the mean of what *part* took of the batches of an epoch, by those of a *run*.
 
-    The first one is counted if there is no other: it opens what an epoch needs. Hiccups are not
-    counted; *again* are other runs over the same batches, which tell them from stragglers.
+    The first batch is not counted unless there is no other: it opens what an epoch needs. Nor are
+    hiccups; *again* are other runs over the same batches, which tell them from stragglers: what
+    takes long to be made there takes long to be waited for, or to be loaded, here. The batches of
+    this run may be among the cheap ones of an epoch, or the dear ones: *uneven* says so.
     """
     begin = 1 if len(run.batches) > 1 else 0
-    others = [times_of(part, other, begin) for other in again]
-    return fmean(
-        without_hiccups(times_of(part, run, begin), [one for one in others if one])
-    )
+    shown_by: Part = "round" if part == "round" else "make"
+    others = [times for other in again if (times := times_of(shown_by, other, begin))]
+    kept = without_hiccups(times_of(part, run, begin), others)
+    if uneven is None:
+        return fmean(kept)
+    share = [uneven.of_batch_in_run(begin + place) for place in range(len(kept))]
+    return sum(kept) / sum(share)
 
 
 def longer(part: Part, run: Watch, usual: Watch, size: int) -> float:
@@ -119,57 +126,80 @@ def opening_of(runs: Sequence[Watch]) -> float:
     """
     over = []
     for run in runs:
-        if len(run.batches) > TOO_FEW:
+        if len(run.batches) >= FEWEST:
             first, *others = times_of("make", run)
             usual = median(time.each for time in others)
             over.append(first.seconds - usual * max(1, first.samples))
     return max(0.0, min(over, default=0.0))
 
 
-def unevenness(places: Sequence[float], runs: Sequence[Watch], steps: Watch) -> Uneven:
+def unevenness(
+    places: Sequence[float], runs: Sequence[Watch], steps: Watch, opening: float
+) -> Uneven:
     """Return how unlike each other the batches of *runs* are, and the *steps* of one.
 
-    *runs* go over the same batches, those at these *places* of an epoch; a stream has none.
-    The first batch of a run is like the others: what it opens is counted apart.
+    *runs* go over the same batches, those at these *places* of an epoch; a stream has none. The one
+    that saw the most of them counts. Of the first batch, *opening* is counted apart.
     """
     found = Uneven()
-    seen = max((run for run in runs), key=lambda run: len(run.batches))
-    others = [run for run in runs if run is not seen]
+    seen = max(runs, key=lambda run: len(run.batches))
     makes = times_of("make", seen, 1)
     if len(makes) > TOO_FEW:
-        again = [times_of("make", other, 1) for other in others]
-        by_batch = factors(without_hiccups(makes, [one for one in again if one]))
+        others = [times_of("make", run, 1) for run in runs if run is not seen]
+        by_batch = factors(without_hiccups(makes, [one for one in others if one]))
         if by_batch:
-            found.makes = [1.0, *by_batch]
+            found.makes = [first_factor(runs, by_batch, opening), *by_batch]
             count = len(found.makes)
             found.places = [*places[:count]] or [one / count for one in range(count)]
-    taken = [time.seconds for time in times_of("step", steps, 1)]
+    taken = without_hiccups(times_of("step", steps))
     if len(taken) > TOO_FEW:
-        kept = without_hiccups(times_of("step", steps, 1))
-        found.steps = factors(kept[: whole_turns(taken)])
+        found.turn = turn_of(taken)
+        found.steps = factors(whole_turns(taken))
     return found
+
+
+def first_factor(runs: Sequence[Watch], by_batch: Sequence[float], opening: float) -> float:
+    """Return the factor of the first batch, by those of the batches after it.
+
+    It is the least of all *runs*: a worker starts with it, and *opening* comes on top.
+    """
+    found = []
+    for run in runs:
+        first, *others = [time.seconds for time in times_of("make", run)]
+        known = list(zip(others, by_batch, strict=False))
+        mean = sum(time for time, _ in known) / max(1e-9, sum(each for _, each in known))
+        if mean > 0:
+            found.append(max(0.0, first - opening) / mean)
+    return min(found, default=1.0)
 
 
 def mean_step(run: Watch) -> float:
     """Return the mean of the steps of a *run*, over whole turns if each k-th one is long."""
     begin = 1 if len(run.batches) > 1 else 0
-    kept = without_hiccups(times_of("step", run, begin))
-    return fmean(kept[: whole_turns(kept)])
+    return fmean(whole_turns(without_hiccups(times_of("step", run, begin))))
 
 
-def step_numbers(alone: Watch, device: OnDevice | None, on_device: bool) -> StepNumbers:
-    """Return the numbers of a step, from a run without workers.
+def step_numbers(
+    alone: Watch,
+    device: OnDevice | None,
+    *,
+    may_launch: bool,
+    uneven: Uneven | None = None,
+    again: Sequence[Watch] = (),
+) -> StepNumbers:
+    """Return the numbers of a step, from a run without workers whose batches are *uneven*.
 
-    *on_device* says whether it may leave work to a device; one that does is timed apart.
+    *again* are other runs over the same batches. A step that *may_launch* work on a device launches
+    from one thread; what it really leaves to one is timed apart, as *device*.
     """
-    load = mean_of("load", alone)
+    load = mean_of("load", alone, again, uneven)
     if device:  # waiting for room in the queue is not step time
         return StepNumbers(device.launch, 0.0, load)
     batches = alone.batches[1:] or alone.batches
     core = sum(batch.step_core for batch in batches)
     cores = core / max(1e-9, sum(batch.step for batch in batches))
-    # A step on a device launches from one thread; others only wait busily for what comes
-    cores = min(1.0, cores) if on_device else cores
+    # Others threads of a step that waits for a device only wait busily
+    cores = min(1.0, cores) if may_launch else cores
     return StepNumbers(mean_step(alone), cores, load)
 
 
@@ -185,23 +215,29 @@ class Making(NamedTuple):
 
 
 def making(
-    one: Watch, alone: Watch, beside: Sequence[Watch], opening: float, *, stream: bool
+    one: Watch,
+    beside: Sequence[Watch],
+    again: Sequence[Watch],
+    opening: float,
+    uneven: Uneven,
+    *,
+    stream: bool,
 ) -> Making:
     """Return what a worker does for a batch, by the run with *one* and those *beside* the step.
 
-    Those *beside* have no more workers than cores. *opening* is what the first batch of an
-    epoch takes longer, also without workers; of a *stream* that of each worker.
+    Those *beside* have no more workers than cores; *again* are all other runs. *opening* is what the
+    first batch of an epoch takes longer, also without workers; of a *stream* that of each worker.
     """
-    make = mean_of("make", one, [alone])
-    waits = min(make, mean_of("wait", one, [alone]))
+    make = mean_of("make", one, again, uneven)
+    waits = min(make, mean_of("wait", one, again, uneven))
     if waits < WAITS_ABOVE * make:
         waits = 0.0
     over = []
     for run in (one, *beside):
         for place, batch in run.firsts():
             opens = opening if stream or place == 0 else 0.0
-            over.append(batch.make - opens)
-    return Making(waits, max(0.0, make - waits), max(0.0, median(over) - make))
+            over.append(batch.make - opens - make * uneven.of_batch_in_run(place))
+    return Making(waits, max(0.0, make - waits), max(0.0, median(over)))
 
 
 def start_of(runs: Sequence[Watch]) -> Start:

@@ -18,7 +18,7 @@ from lessonkit.engine.element import stack
 from lessonkit.engine.node import base_of, one_call, rebuilt, walk
 from lessonkit.loader import DataLoader
 
-from .batches import bytes_of
+from .batches import bytes_of, own_copy
 from .device import OnDevice, on_device
 from .machine import Others, allowed_cores, private_memory
 from .setting import Setting
@@ -132,7 +132,7 @@ class LoaderAndStep:
         self.draw()
         self.sizes = [size_of_batch(indices) for indices in self.batches]
         self.nbytes = 0
-        self.batch: Any = None  # the last one
+        self.batch: Any = None  # one that no step has had, to time a device with
         self.device: OnDevice | None = None
         self.longest = 0.0  # s; that a batch took
         self.start_of_one = 0.0  # s; until the first batch of a run with one worker
@@ -225,15 +225,16 @@ class LoaderAndStep:
         loader = self.made(self.options(workers, factor, size))
         numbers = self.numbers[::size]
         run = Run(workers, loader, self.step if step else None, self.place, numbers)
+        run.keep = self.may_launch
         try:
             seen = run.until(seconds, least)
         finally:
             run.end()
         if step and self.synchronise:
             self.synchronise()
-        if run.batch is not None:
-            self.batch = run.batch
-            self.nbytes = self.nbytes or bytes_of(run.batch)
+        self.nbytes = self.nbytes or run.nbytes
+        if step and run.untouched is not None:
+            self.batch = run.untouched
         self.longest = max([self.longest, *(one.make / size for one in seen.batches)])
         if seen.batches and workers == 1:
             start = seen.batches[0].got - seen.began
@@ -295,7 +296,9 @@ class Run:
         self.place = place
         self.numbers = numbers  # of its batches in an epoch; none of an iterable
         self.source: Any = None
-        self.batch: Any = None
+        self.nbytes = 0  # of its first batch
+        self.keep = False  # a copy of its first batch, before a step takes that apart
+        self.untouched: Any = None
         IN_HAND.forget()
         self.seen = Watch(workers)
 
@@ -312,12 +315,16 @@ class Run:
             seen.opened = perf_counter()
             seen.ended = seen.opened
             for batch, made in self.source:
-                self.batch = self.place(batch) if self.place else batch
+                if self.place:
+                    batch = self.place(batch)
                 got = perf_counter()
+                if not seen.batches:
+                    self.look_at(batch)
+                    got = perf_counter()
                 on_core = process_time()
                 if self.step:
                     at_work = "the step"
-                    self.step(self.batch)
+                    self.step(batch)
                     at_work = loads
                 step_core = process_time() - on_core
                 stepped = perf_counter()
@@ -340,6 +347,12 @@ class Run:
         if number < len(self.numbers):
             return f"batch {self.numbers[number]} of an epoch"
         return f"batch {number + 1}"
+
+    def look_at(self, batch: Any) -> None:
+        """Note the size of the first batch, and keep a copy of it if that is wanted."""
+        self.nbytes = bytes_of(batch)
+        if self.keep:
+            self.untouched = own_copy(batch)
 
     def look_at_memory(self) -> None:
         """Note what the workers have for themselves, while they live."""

@@ -135,13 +135,15 @@ PATIENCE = 4
 class Durations:
     """How many seconds runs last: long enough for the usual batch of 1 to 300 ms.
 
-    A *run* goes on for a second; those beside workers are repeated until *again*. Trials of one
+    A *run* goes on for a second, and a *survey* of the batches of an epoch for longer; runs beside
+    workers are repeated until *again*. Trials of one
     setting take *trial* each. Where batches take long, runs go on until there are enough of
     them, but none is begun that would end after *most*, nor a trial that takes *most_of_trial*.
     """
 
     run: float = 1.0
-    again: float = 13.0
+    survey: float = 3.0
+    again: float = 14.0
     trial: float = 1.2
     most: float = 60.0
     most_of_trial: float = 20.0

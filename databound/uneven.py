@@ -1,5 +1,6 @@
 """Jobs whose batches are not alike: stragglers, sorted samples, a step that works at every k-th call."""
 
+import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,23 @@ class Timed(NamedTuple):
         return self.seconds / max(1, self.samples)
 
 
+class Usual(NamedTuple):
+    """What a sample *usually* takes, the median, and its *mean*; what is late is above both."""
+
+    usually: float
+    mean: float
+
+    def late(self, time: Timed) -> bool:
+        """Whether a *time* is more than a few times the usual one, so much that the mean shows it."""
+        return time.each > max(HICCUP * self.usually, self.mean)
+
+
+def usual_of(times: Sequence[Timed]) -> Usual:
+    """Return what is usual among *times*."""
+    each = [time.each for time in times]
+    return Usual(median(each), fmean(each))
+
+
 def without_hiccups(
     times: Sequence[Timed], again: Sequence[Sequence[Timed]] = ()
 ) -> list[float]:
@@ -47,38 +65,33 @@ def without_hiccups(
     it is if several of *times* are late: a straggler here and there, or every fourth step. A
     single late one is a hiccup of the machine, and counts as HICCUP medians.
     """
-    usual = median(time.each for time in times)
-    late = [place for place, time in enumerate(times) if is_late(time, usual)]
+    usual = usual_of(times)
+    late = [place for place, time in enumerate(times) if usual.late(time)]
     kept = [time.seconds for time in times]
     for place in late:
         others = [run for run in again if len(run) > place]
         comes_again = len(late) > 1
         if others:
-            comes_again = any(
-                is_late(run[place], median(time.each for time in run)) for run in others
-            )
+            comes_again = any(usual_of(run).late(run[place]) for run in others)
         if not comes_again:
-            kept[place] = HICCUP * usual * max(1, times[place].samples)
+            kept[place] = HICCUP * usual.usually * max(1, times[place].samples)
     return kept
 
 
-def is_late(time: Timed, usual: float) -> bool:
-    """Whether a *time* is more than a few times the *usual* one for a sample."""
-    return time.each > HICCUP * usual
+def turn_of(seconds: Sequence[float]) -> int:
+    """Return k if each k-th of *seconds* is late, as with gradients that are added up; else 1."""
+    usual = usual_of([Timed(each, 1) for each in seconds])
+    late = [place for place, each in enumerate(seconds) if usual.late(Timed(each, 1))]
+    gaps = {after - before for before, after in pairwise(late)}
+    return gaps.pop() if len(gaps) == 1 else 1
 
 
-def whole_turns(seconds: Sequence[float]) -> int:
-    """Return how many of *seconds* are whole turns, if each k-th of them is late; else all.
+def whole_turns(seconds: Sequence[float]) -> Sequence[float]:
+    """Return *seconds* as far as they are whole turns, if each k-th of them is late; else all.
 
     Of 13 steps of which each fourth works, three or four worked; of 12 of them always three.
     """
-    usual = median(seconds)
-    late = [place for place, time in enumerate(seconds) if time > HICCUP * usual]
-    gaps = {after - before for before, after in pairwise(late)}
-    if len(gaps) != 1:
-        return len(seconds)
-    turn = gaps.pop()
-    return len(seconds) - len(seconds) % turn
+    return seconds[: len(seconds) - len(seconds) % turn_of(seconds)]
 
 
 def factors(seconds: Sequence[float]) -> list[float]:
@@ -94,16 +107,33 @@ class Uneven:
     """By which factors of their means the batches and the steps of an epoch differ.
 
     *makes* has one for each batch that was seen, in the order of the runs, and *places* where in
-    the epoch that batch is, from 0 to 1; *steps* has one for each step, in their order. What
-    is empty is alike.
+    the epoch that batch is, from 0 to 1; *steps* has one for each step, in their order, of
+    whole turns: each *turn*-th step may be long. What is empty is alike.
     """
 
     places: list[float] = field(default_factory=list)
     makes: list[float] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
+    turn: int = 1
 
     def __bool__(self) -> bool:
         return bool(self.makes or self.steps)
+
+    def sampling_error(self, count: int) -> float:
+        """Return the share by which the mean of an epoch of *count* batches may be another.
+
+        It is the standard error of the batches that were seen, by how unlike those are that are
+        next to each other: of samples that are sorted, a few all over the epoch tell enough. If
+        all batches of the epoch were seen, there is none.
+        """
+        seen = len(self.makes)
+        if seen < 2 or seen >= count:
+            return 0.0
+        in_order = [
+            factor for _, factor in sorted(zip(self.places, self.makes, strict=True))
+        ]
+        squares = [(after - before) ** 2 for before, after in pairwise(in_order)]
+        return math.sqrt(fmean(squares) / 2 / seen * (1 - seen / count))
 
     def of_step(self, number: int) -> float:
         """Return the factor of a step, by its *number*."""

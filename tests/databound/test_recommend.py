@@ -125,7 +125,7 @@ def test_every_line_to_paste_is_taken_by_the_loader(library: Any) -> None:
     job = MODELS["data-bound"].job()
     names = ("num_workers", "prefetch_factor", "persistent_workers")
     job.now = job.now.changed(**{name: written[name] for name in names})
-    job.subject = SimpleNamespace(loader=load(range(8), **written))  # type: ignore[assignment]
+    job.subject = SimpleNamespace(loader=load(range(8), **written))
     for changes in combinations(job):
         line = line_of(job, changes, job.setting(**changes))
         given = eval(f"dict({line[len('DataLoader(..., ') : -1]})")

@@ -198,7 +198,7 @@ class Modelled:
             seen.opened = self.handling.begin + workers * self.start[0]
         for number, got in enumerate(arrivals):
             asked = seen.ended or seen.opened
-            if asked > seconds and number >= least:
+            if number and asked - seen.batches[0].got >= seconds and number >= least:
                 break
             seen.ended = stepped.get(number, got)
             seconds_of_step = self.step * self.of_step(number)
