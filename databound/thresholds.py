@@ -66,6 +66,8 @@ BEHIND = 3
 FEWEST = 3
 # Times the median. A longer time that does not come again is a hiccup of the machine.
 HICCUP = 3.0
+# Times the mean. If every second step works, it takes twice the mean; half of that is room for noise.
+LONG_STEP = 1.5
 # Standard deviation, as a share of the mean, below which batches count as alike.
 EVEN = 0.10
 # Share of the time of making a batch. Waiting for less than this is the noise of the clocks.

@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import fmean, median, pstdev
 from typing import NamedTuple
 
-from .thresholds import EVEN, HICCUP, NEIGHBOURS
+from .thresholds import EVEN, HICCUP, LONG_STEP, NEIGHBOURS
 
 # Multiples of the golden ratio, less whole numbers, lie evenly between 0 and 1
 GOLDEN = 0.618033988749895
@@ -80,8 +80,8 @@ def without_hiccups(
 
 def turn_of(seconds: Sequence[float]) -> int:
     """Return k if each k-th of *seconds* is late, as with gradients that are added up; else 1."""
-    usual = usual_of([Timed(each, 1) for each in seconds])
-    late = [place for place, each in enumerate(seconds) if usual.late(Timed(each, 1))]
+    mean = fmean(seconds)
+    late = [place for place, each in enumerate(seconds) if each > LONG_STEP * mean]
     gaps = {after - before for before, after in pairwise(late)}
     return gaps.pop() if len(gaps) == 1 else 1
 
