@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -597,3 +598,183 @@ def test_a_worker_that_wants_a_core_that_something_else_has_does_not_wait(
         waits.append(watching.Collated(list)([0])[1].wait)
     assert waits[0] >= 0.010
     assert waits[1] == 0
+
+
+# ---- loaders of other libraries, and of users ----
+
+
+class OtherLibrary:
+    """A loader of another library, whose class has the same name."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([1, 2, 3])
+
+
+OtherLibrary.__name__ = "DataLoader"
+
+
+def test_a_loader_of_another_library_is_refused(library: Any) -> None:
+    with pytest.raises(TypeError, match="must be a DataLoader as PyTorch has it"):
+        measure_job(OtherLibrary(), nothing)
+
+
+class Shard:
+    """A loader as Accelerate prepares one: it says that it is what it wraps."""
+
+    device = "cuda:3"
+
+    def __init__(self, base: Any) -> None:
+        self.base_dataloader = base
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.base_dataloader, name)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return self.base_dataloader.__class__
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.base_dataloader)
+
+
+def send_to_device(batch: Any, device: str) -> Any:
+    """As the module has it in which such a loader is written."""
+    return {"batch": batch, "device": device}
+
+
+def test_a_prepared_loader_is_measured_and_its_batches_are_moved(library: Any) -> None:
+    loader = Shard(library.utils.data.DataLoader(Samples(), 8))
+    assert isinstance(loader, library.utils.data.DataLoader)
+    devices = set[str]()
+    assert measured(loader, lambda batch: devices.add(batch["device"])).samples == 400
+    assert devices == {"cuda:3"}
+
+
+@pytest.mark.parametrize("hook", ["__iter__", "_get_iterator"])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_batches_that_a_subclass_changes_reach_the_step_so(
+    library: Any, hook: str, workers: int
+) -> None:
+    """In all runs; and an attribute that its own constructor gave it is there."""
+    base = library.utils.data.DataLoader
+    if not hasattr(base, hook):
+        pytest.skip("it is a detail of PyTorch's")
+
+    class Moving(base):  # type: ignore[misc]
+        def __init__(self, *given: Any, **options: Any) -> None:
+            super().__init__(*given, **options)
+            self.name = "moved"
+
+    def moving(self: Any) -> Iterator[Any]:
+        for batch in getattr(super(Moving, self), hook)():
+            yield {self.name: batch}
+
+    setattr(Moving, hook, moving)
+    loader = Moving(Samples(), 8, num_workers=workers)
+    kinds = set[str]()
+    job = measured(loader, lambda batch: kinds.update(batch))
+    assert job.samples == 400
+    assert kinds == {"moved"}
+
+
+def test_a_subclass_that_gives_other_batches_than_it_takes_is_refused(
+    library: Any,
+) -> None:
+    class Doubling(library.utils.data.DataLoader):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[Any]:
+            for batch in super().__iter__():
+                yield batch
+                yield batch
+
+    with pytest.raises(RuntimeError, match="gives other batches than those that it takes"):
+        measured(Doubling(Samples(), 8))
+
+
+class Counting:
+    """A sampler with a generator of its own, which counts its epochs."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.draw = random.Random(7)
+        self.epoch = 0
+
+    def __len__(self) -> int:
+        return 64
+
+    def __iter__(self) -> Iterator[int]:
+        self.epoch += 1
+        return iter(self.draw.sample(range(64), 64))
+
+
+def test_a_sampler_is_as_it_was_whatever_it_draws_from(library: Any) -> None:
+    """And no dataset is copied for that."""
+
+    class Uncopied(Samples):
+        def __deepcopy__(self, _: Any) -> Any:
+            raise AssertionError("a dataset may be larger than memory")
+
+    data = Uncopied(64)
+    sampler = Counting(data)
+    measured(library.utils.data.DataLoader(data, 8, sampler=sampler))
+    assert sampler.epoch == 0
+    assert [*sampler] == random.Random(7).sample(range(64), 64)
+
+
+def test_samples_of_a_data_pipe_are_shared_out() -> None:
+    pytest.importorskip("torch")
+    from torch.utils.data import DataLoader
+    from torch.utils.data.datapipes.iter import IterableWrapper
+
+    pipe = IterableWrapper(range(200)).sharding_filter()
+    really = sum(len(batch) for batch in DataLoader(pipe, 8, num_workers=2))
+    assert really == 200
+    assert measured(DataLoader(pipe, 8)).total(2) == 200
+
+
+def test_a_batch_that_takes_long_is_waited_for_as_long_as_the_loader_says(
+    library: Any,
+) -> None:
+    """Or for some times what the longest one was seen to take."""
+    load = library.utils.data.DataLoader
+    patient = LoaderAndStep(load(Samples(), 8, num_workers=2, timeout=600), nothing)
+    assert patient.options(1, 2, 1)["timeout"] == 600
+    hasty = LoaderAndStep(load(Samples(), 8), nothing)
+    assert hasty.options(1, 2, 1)["timeout"] == NEVER
+    hasty.longest = 22.0
+    assert hasty.options(1, 2, 1)["timeout"] == 88
+    assert hasty.options(1, 2, 2)["timeout"] == 176  # of batches of twice the size
+    many = 4 * allowed_cores()
+    assert hasty.options(many, 2, 1)["timeout"] == 88 * 4
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_process_that_trains_with_others_is_refused(
+    monkeypatch: pytest.MonkeyPatch, ranks: int
+) -> None:
+    """Ranks that make different numbers of steps wait for each other for ever."""
+    torch: Any = stand_in_torch.library()
+    torch.distributed = SimpleNamespace(
+        is_available=lambda: True, is_initialized=lambda: True, get_world_size=lambda: ranks
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    loader = torch.utils.data.DataLoader(Samples(), 8)
+    if ranks == 1:
+        assert measured(loader).samples == 400
+    else:
+        with pytest.raises(RuntimeError, match="one of 2 ranks"):
+            measure_job(loader, nothing)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_an_iterable_opens_what_it_needs_in_each_epoch(library: Any, workers: int) -> None:
+    """Also where workers stay: each of them, before its first batch."""
+
+    class Shards(library.utils.data.IterableDataset):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[int]:
+            time.sleep(0.2)
+            yield from range(40)
+
+    job = measured(library.utils.data.DataLoader(Shards(), 4))
+    assert 0.15 < job.numbers.opening < 2
+    later = job.forecast(num_workers=workers, persistent_workers=workers > 0).later
+    assert later > 0.2

@@ -112,7 +112,10 @@ def test_what_is_hidden_says_whether_both_go_on_at_a_time(
     hidden: float, expected: str
 ) -> None:
     loader, step = 1.0, 0.8
-    assert kind(Facts(step=step, both=loader + step - hidden * step, loader=loader)) == expected
+    assert (
+        kind(Facts(step=step, both=loader + step - hidden * step, loader=loader))
+        == expected
+    )
     if expected == "data-bound":
         both = loader + step - hidden * step
         assert kind(Facts(step=loader, both=both, loader=step)) == "step-bound"
