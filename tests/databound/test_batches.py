@@ -100,7 +100,7 @@ def takes_apart(batch: dict[str, Any]) -> None:
 
 
 def test_a_step_may_take_its_batch_apart_on_a_device() -> None:
-    batch = {"ids": [1], "labels": np.zeros(3)}
+    batch: dict[str, Any] = {"ids": [1], "labels": np.zeros(3)}
     assert on_device(takes_apart, batch, lambda: None, clock=lambda: 0.0) is None
     assert {*batch} == {"ids", "labels"}
     assert batch["labels"][0] == 0

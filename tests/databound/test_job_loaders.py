@@ -656,11 +656,10 @@ def test_batches_that_a_subclass_changes_reach_the_step_so(
     library: Any, hook: str, workers: int
 ) -> None:
     """In all runs; and an attribute that its own constructor gave it is there."""
-    base = library.utils.data.DataLoader
-    if not hasattr(base, hook):
+    if not hasattr(library.utils.data.DataLoader, hook):
         pytest.skip("it is a detail of PyTorch's")
 
-    class Moving(base):  # type: ignore[misc]
+    class Moving(library.utils.data.DataLoader):  # type: ignore[misc]
         def __init__(self, *given: Any, **options: Any) -> None:
             super().__init__(*given, **options)
             self.name = "moved"
@@ -721,14 +720,11 @@ def test_a_sampler_is_as_it_was_whatever_it_draws_from(library: Any) -> None:
 
 
 def test_samples_of_a_data_pipe_are_shared_out() -> None:
-    pytest.importorskip("torch")
-    from torch.utils.data import DataLoader
-    from torch.utils.data.datapipes.iter import IterableWrapper
-
-    pipe = IterableWrapper(range(200)).sharding_filter()
-    really = sum(len(batch) for batch in DataLoader(pipe, 8, num_workers=2))
+    data = pytest.importorskip("torch").utils.data
+    pipe = data.datapipes.iter.IterableWrapper(range(200)).sharding_filter()
+    really = sum(len(batch) for batch in data.DataLoader(pipe, 8, num_workers=2))
     assert really == 200
-    assert measured(DataLoader(pipe, 8)).total(2) == 200
+    assert measured(data.DataLoader(pipe, 8)).total(2) == 200
 
 
 def test_a_batch_that_takes_long_is_waited_for_as_long_as_the_loader_says(
@@ -775,6 +771,6 @@ def test_an_iterable_opens_what_it_needs_in_each_epoch(library: Any, workers: in
             yield from range(40)
 
     job = measured(library.utils.data.DataLoader(Shards(), 4))
-    assert 0.15 < job.numbers.opening < 2
+    assert job.numbers.opening > 0.15
     later = job.forecast(num_workers=workers, persistent_workers=workers > 0).later
     assert later > 0.2
