@@ -3,7 +3,7 @@ PYTHON ?= python3
 START = @$(PYTHON) -m tools.start
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab demo site class test test-site test-torch bench notebooks coverage wheel clean
+.PHONY: help setup lab demo site class test test-site test-torch bench notebooks coverage wheel sizes clean
 
 ## help: list the targets
 help:
@@ -52,6 +52,10 @@ coverage:
 ## wheel: build the wheel, and try it in an empty environment
 wheel:
 	$(START) wheel $(ARGS)
+
+## sizes: print how large each room is, and how long its functions are
+sizes:
+	@$(PYTHON) -m tools.sizes
 
 ## setup: set up everything, and run nothing
 setup:

@@ -109,7 +109,8 @@ def run(load: Any, data: Any, said: Setting, step: Any, setting: Setting) -> lis
     return times
 
 
-def compared(kind: str, rounds: int, store: Path | None) -> Iterator[str]:
+# It is the report, from its first line to its last.
+def compared(kind: str, rounds: int, store: Path | None) -> Iterator[str]:  # noqa: PLR0915
     """Really run a job in many settings, measure it, and give the lines of the table."""
     tried = [Tried(setting, []) for setting in GRID]
     with job_of(kind) as (loader, step, run):

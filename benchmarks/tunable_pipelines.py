@@ -157,9 +157,16 @@ def mapped(draw: random.Random, dataset: Dataset, number: int) -> Dataset:
     return dataset.map(cost=cost, kind=kind, num_parallel_calls=number)
 
 
+def mapped_in_batches(draw: random.Random, dataset: Dataset, number: int) -> Dataset:
+    return dataset.map_and_batch(
+        None, draw.randint(2, 4), num_parallel_calls=number, cost=draw.choice(COSTS)
+    )
+
+
 STEPS: list[Any] = [
     mapped,
     mapped,
+    mapped_in_batches,
     lambda draw, dataset, number: dataset.prefetch(number),
     lambda draw, dataset, number: dataset.batch(draw.randint(2, 4)).prefetch(number),
 ]

@@ -271,13 +271,13 @@ class Recommendation:
     @property
     def picture(self) -> "Picture":
         """How long an epoch takes with the settings of `asked`, by forecasts and by real runs."""
-        from lessonkit.pictures.charts import plot_settings
+        from lessonkit.pictures.charts import TimedSetting, plot_settings
 
         settings = []
         for row in self.asked():
             told = percent(self.saved(row)) if row.changes else ""
             name = as_arguments(row.changes) or AS_IT_IS
-            settings.append((name, row.mean, row.within, row.tried, told))
+            settings.append(TimedSetting(name, row.mean, row.within, row.tried, told))
         return plot_settings(settings, self.table[0].mean * (1 - self.most))
 
     # ---- for programs, terminals and notebooks ----

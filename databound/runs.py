@@ -426,7 +426,7 @@ def as_pytorch_says(loader: DataLoader) -> SimpleNamespace:
     first = base_of(inner) or next(walk(inner))
     note = noted_batch if one_call(loader.node) else noted
     told = said | {
-        "dataset": Dataset(rebuilt(inner, {first: first.then("map", map_func=note)})),
+        "dataset": Dataset(rebuilt(inner, {first: Dataset(first).map(note).node})),
         "batch_sampler": loader.batch_sampler,
         "collate_fn": said["collate_fn"] or stack,
     }

@@ -33,8 +33,9 @@ class OutsideError(Exception):
 
 
 def cases(name: str) -> list[dict[str, Any]]:
-    loaded: list[dict[str, Any]] = json.loads((DATA / name).read_text())
-    return loaded
+    loaded: Any = json.loads((DATA / name).read_text())
+    found: list[dict[str, Any]] = loaded if isinstance(loaded, list) else loaded["cases"]
+    return found
 
 
 def build(pipeline: dict[str, Any], x: Any = None) -> Dataset:
@@ -46,14 +47,21 @@ def build(pipeline: dict[str, Any], x: Any = None) -> Dataset:
 
 
 def source(pipeline: dict[str, Any], x: Any) -> Dataset:
-    spec = pipeline.get("source", pipeline)
+    if "source" in pipeline:
+        return build(pipeline["source"], x)
+    spec = pipeline
     kind = spec["kind"]
+    if kind == "slices":
+        columns = spec["columns"]
+        return Dataset.from_tensor_slices(
+            columns if isinstance(columns, dict) else tuple(columns)
+        )
     if kind == "range":
         if "n" in spec:
             return Dataset.range(spec["n"])
         return Dataset.range(spec.get("start", 0), spec["stop"], spec.get("step", 1))
     if kind == "list":
-        return Dataset.from_list(spec["values"])
+        return Dataset.from_tensor_slices(spec["values"])
     if kind == "range_x":
         return Dataset.range(x, x + spec["k"])
     if kind == "repeat_x":
@@ -67,7 +75,7 @@ def source(pipeline: dict[str, Any], x: Any) -> Dataset:
     raise OutsideError(kind)
 
 
-def apply(dataset: Any, op: dict[str, Any]) -> Any:
+def apply(dataset: Any, op: dict[str, Any]) -> Any:  # noqa: C901, PLR0912 - one branch an operator
     name = op["op"]
     if name == "map":
         return dataset.map(
@@ -84,16 +92,23 @@ def apply(dataset: Any, op: dict[str, Any]) -> Any:
             dataset, *(build(part) for part in op.get("sources") or [op["source"]])
         )
     if name == "concatenate":
-        return Dataset.range(2).flat_map([dataset, build(op["source"])].__getitem__)
-    if name == "enumerate":  # tf.data makes it of these two
-        return Dataset.zip(Dataset.range(op.get("start", 0), 10**6), dataset)
+        return dataset.concatenate(build(op["source"]))
+    if name == "enumerate":
+        return dataset.enumerate(op.get("start", 0))
+    if name == "take_while":
+        return dataset.take_while(failing(op, lambda x: x < op["below"]))
+    if name == "map_and_batch":
+        options = {key: op[key] for key in ("drop_remainder", "num_parallel_calls")}
+        return dataset.map_and_batch(function(op), op["size"], cost=cost(op), **options)
+    if name == "shuffle_and_repeat":
+        return dataset.shuffle_and_repeat(op["buffer"], op["count"], op.get("seed"))
     if name == "shuffle":
         return dataset.shuffle(op["buffer"], op.get("seed"), op.get("reshuffle", True))
     if name == "batch":
         options = {key: op[key] for key in op if key not in ("op", "size")}
         return dataset.batch(op["size"], **options)
     if name == "filter":
-        return dataset.filter(lambda x: x % op["keep_mod"] == 0)
+        return dataset.filter(failing(op, lambda x: x % op.get("keep_mod", 1) == 0))
     if name == "shard":
         return dataset.shard(op["num"], op["index"])
     if name in ("cache", "unbatch"):
@@ -108,13 +123,18 @@ def function(op: dict[str, Any]) -> Any:
     if "fail_on" not in op and "fn" not in op:
         return None
     apply_to = FUNCTIONS[op.get("fn", "identity")]
+    return failing(op, lambda x: apply_to(x, op.get("k", 0)))
 
-    def mapped(x: Any) -> Any:
+
+def failing(op: dict[str, Any], function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The *function*, which fails on the values that *op* names."""
+
+    def called(x: Any) -> Any:
         if x in op.get("fail_on", ()):
             raise PlannedError(x)
-        return apply_to(x, op.get("k", 0))
+        return function(x)
 
-    return mapped
+    return called
 
 
 def cost(op: dict[str, Any]) -> Any:
@@ -124,6 +144,8 @@ def cost(op: dict[str, Any]) -> Any:
 
 def plain(value: Any) -> Any:
     """A value as JSON has it: tuples are lists."""
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
     return [plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 

@@ -12,17 +12,28 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from lessonkit.engine.check import AUTOTUNE, OPTIONAL
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.machine import Handling, per_sample, straggler
 from lessonkit.engine.node import METHODS, SCALARS, Node, loaders_in, walk
 from lessonkit.engine.storage import Read
 
 AROUND = ("zip", "DataLoader")  # whose inputs are arguments
+# Operators that tf.data makes of two others, by rules of its own
+FUSED = {
+    "map_and_batch": ("map", "batch"),
+    "map_and_filter": ("map", "filter"),
+    "shuffle_and_repeat": ("shuffle", "repeat"),
+}
 IMPORTED = {"AUTOTUNE", "ArtificialDataset", "DataLoader", "Dataset", "Handling", "Storage",
             "per_sample", "straggler"}  # fmt: skip
-# Arguments that say what a step costs here; real libraries have none of them.
-OF_THE_MODEL = ("cost", "kind", "stage", "nbytes", "batches", "random", "getitems", "start",
-                "collate", "transfer", "handling")  # fmt: skip
+# Arguments that say what a step costs here: real libraries have none of them. tf.data has a
+# *start*, but that of `enumerate`
+OF_PIPELINES = ("cost", "kind", "stage", "nbytes", "batches", "random")
+OF_LOADERS = ("getitems", "start", "collate", "transfer", "handling")
+
+
+# What a method takes for None, where that is the default: it is not written either
+NONE_MEANS = {"block_length": 1, "deterministic": True}
 
 
 def expression(node: Node) -> str:
@@ -43,7 +54,12 @@ class Expression:
         chain = [node]
         while chain[-1].inputs and chain[-1].method not in AROUND:
             chain.append(chain[-1].inputs[0])
-        return [call for part in reversed(chain) if (call := self.call(part))]
+        steps = [step for part in reversed(chain) for step in self.steps(part)]
+        return [call for step in steps if (call := self.call(step))]
+
+    def steps(self, node: Node) -> tuple[Node, ...]:
+        """Return the operators that are written for *node*."""
+        return (node,)
 
     def call(self, node: Node) -> str:
         """Write the call that *node* adds to its input."""
@@ -65,11 +81,12 @@ class Expression:
                 continue
             usual = parameters[name].default
             if usual is None:
-                usual = OPTIONAL.get(name)
+                usual = NONE_MEANS.get(name)
             if parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
                 texts += [self.argument("", part) for part in value]
             elif not is_usual(value, usual):
-                texts.append(f"{name}=" * (name != first) + self.argument(name, value))
+                text = self.argument(name, value)
+                texts.append(text if name == first else f"{name}={text}")
         return texts
 
     def argument(self, name: str, value: Any) -> str:
@@ -79,7 +96,10 @@ class Expression:
             return self.autotune
         if type(value) is tuple:
             parts = [self.argument("", part) for part in value]
-            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+            return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+        if type(value) is dict:
+            parts = [f"{key!r}: {self.argument('', part)}" for key, part in value.items()]
+            return f"{{{', '.join(parts)}}}"
         if isinstance(value, Read):
             return f"{value.storage!r}.read({self.argument('nbytes', value.nbytes)})"
         if isinstance(value, (per_sample, straggler, Handling)):
@@ -94,7 +114,9 @@ class Expression:
         """Write any other argument: a long list by its beginning."""
         if isinstance(value, list):
             parts = [self.argument("", part) for part in value[: self.shown]]
-            return f"[{', '.join(parts + ['...'] * (len(value) > self.shown))}]"
+            if len(value) > self.shown:
+                parts.append("...")
+            return f"[{', '.join(parts)}]"
         return repr(plain(value))
 
 
@@ -113,16 +135,19 @@ class Program(Expression):
     def complete(self, line: str, body: str) -> str:
         """Return *body* below the import in *line*, and between them what is missing."""
         names = ", ".join(self.missing)
-        return f"{line}\n\n" + f"# To define: {names}.\n" * bool(names) + body
+        comment = f"# To define: {names}.\n" if names else ""
+        return f"{line}\n\n{comment}{body}"
 
     def name(self, wanted: str, value: Any) -> str:
         """Return a name for *value*, like *wanted*, that stands for nothing else."""
-        name, number = wanted, 2
+        name = wanted
+        number = 1
         while (
             name in {*IMPORTED, "tf", "torch"}
             or self.missing.setdefault(name, value) is not value
         ):
-            name, number = f"{wanted}_{number}", number + 1
+            number += 1
+            name = f"{wanted}_{number}"
         return name
 
     def function(self, name: str, function: Any) -> str:
@@ -145,7 +170,7 @@ class TensorFlow(Program):
 
     begin = "tf.data.Dataset."
     autotune = "tf.data.AUTOTUNE"
-    left_out = OF_THE_MODEL
+    left_out = OF_PIPELINES
 
     def text(self, node: Node) -> str:
         if loaders_in(node):
@@ -172,6 +197,9 @@ class TensorFlow(Program):
                 return ""  # it says only how large an element is
         return super().call(node)
 
+    def steps(self, node: Node) -> tuple[Node, ...]:
+        return unfused(node) if node.method in FUSED else (node,)
+
     def generator(self, node: Node, function: str) -> str:
         """Write a dataset of what *function* yields; its signature only a user can know."""
         signature = self.name("signature", node)
@@ -189,13 +217,14 @@ class TensorFlow(Program):
 class PyTorch(Program):
     """Writes each loader over a dataset that is to be defined, and says what comes after it."""
 
-    left_out = (*OF_THE_MODEL, "generator")  # a seed, which has another form there
+    left_out = (*OF_LOADERS, "generator")  # a seed, which has another form there
 
     def text(self, node: Node) -> str:
         loaders = loaders_in(node)
         if not loaders:
             raise ValueError('there is no DataLoader: write the program for "tf.data"')
-        imports, lines = "from torch.utils.data import DataLoader", []
+        imports = "from torch.utils.data import DataLoader"
+        lines = []
         for number, loader in enumerate(loaders, 1):
             name = "loader" if number == 1 else f"loader_{number}"
             lines.append(laid_out(name, [self.call(loader)]))
@@ -206,10 +235,13 @@ class PyTorch(Program):
                 f"# Write in the training loop what comes after: {', '.join(after)}."
             )
         body = "\n".join(lines)
-        return self.complete("import torch\n" * ("torch.G" in body) + imports, body)
+        if any(loader.arguments["generator"] is not None for loader in loaders):
+            imports = f"import torch\n{imports}"
+        return self.complete(imports, body)
 
     def arguments(self, node: Node) -> list[str]:
-        given, source = node.arguments, node.inputs[0]
+        given = node.arguments
+        source = node.inputs[0]
         gives_batches = given["batch_size"] is None and given["batch_sampler"] is None
         data = self.name("batches" if gives_batches else "samples", source)
         texts = [data, *super().arguments(Node(node.method, (), given))]
@@ -219,6 +251,18 @@ class PyTorch(Program):
 
 
 PROGRAMS = {"lessonkit": Program, "tf.data": TensorFlow, "torch": PyTorch}
+
+
+def unfused(node: Node) -> tuple[Node, Node]:
+    """Return the two operators of which a fused one was made, with the arguments of each."""
+    first, second = FUSED[node.method]
+    parameters = inspect.signature(METHODS[first]).parameters
+    given = node.arguments
+    before = Node(
+        first, node.inputs, {name: given[name] for name in given if name in parameters}
+    )
+    rest = {name: given[name] for name in given if name not in parameters}
+    return before, Node(second, (before,), rest)
 
 
 def is_usual(value: Any, default: Any) -> bool:

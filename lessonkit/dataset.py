@@ -4,22 +4,35 @@ Names and arguments are those of tf.data. Nothing runs, opens or starts before t
 first element is asked for.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NoReturn, TypeVar
 
-from lessonkit.engine.check import AUTOTUNE
+from lessonkit.engine.check import AUTOTUNE, AtLeast, OneOf, checked
 from lessonkit.engine.element import Bytes, signature
 from lessonkit.engine.iteration import Iterator
 from lessonkit.engine.machine import Cost, Function
-from lessonkit.engine.node import METHODS, Description, Node, gives_single_values
+from lessonkit.engine.node import (
+    METHODS,
+    Description,
+    Node,
+    gives_single_values,
+    outline_of,
+)
+from lessonkit.engine.tensors import slices, tensors
 
 from .code import PROGRAMS, expression
 from .engine import check
+
+# What an argument has to be, where several methods have it
+Calls = Annotated[int | None, AtLeast(1, auto=True)]
+Flag = Annotated[bool, check.flag]
+FlagOrNone = Annotated[bool | None, check.flag]
+Called = Annotated[Function, check.function]
+Seconds = Annotated[Cost, check.cost]
+Size = Annotated[Bytes, check.bytes_of]
 
 
 class Dataset(Description):
@@ -76,14 +89,14 @@ class Dataset(Description):
             self.node
         )
 
-    def _then(self, method: str, given: dict[str, Any], *others: Node) -> Dataset:
-        """Add a step; among the locals *given* are the arguments of its method."""
-        return Dataset(Node(method, (self.node, *others), check.arguments(method, given)))
+    def _then(self, method: str, **arguments: Any) -> "Dataset":
+        """Add a step with these *arguments*, in the order in which they are printed."""
+        return Dataset(Node(method, (self.node,), arguments))
 
     # ---- sources ----
 
     @staticmethod
-    def range(*args: int) -> Dataset:
+    def range(*args: int) -> "Dataset":
         """Count, by the arguments of Python's `range`: *stop*, or *start*, *stop* and *step*.
 
         >>> list(Dataset.range(2, 8, 3))
@@ -101,23 +114,40 @@ class Dataset(Description):
         return Dataset(Node("range", (), {"args": numbers, "values": values}))
 
     @staticmethod
-    def from_list(values: Any, *, nbytes: Bytes = None) -> Dataset:
+    @checked
+    def from_list(
+        values: Annotated[Any, check.values], *, nbytes: Size = None
+    ) -> "Dataset":
         """Give each of *values*, as it is; *nbytes* is its size, if it does not know its own."""
-        arguments = {"values": [*check.values("values", values)]} | check.arguments(
-            "from_list", locals()
-        )
-        return Dataset(Node("from_list", (), arguments))
+        return Dataset(Node("from_list", (), {"values": [*values], "nbytes": nbytes}))
 
     @staticmethod
+    @checked
+    def from_tensor_slices(
+        tensors: Annotated[Any, tensors], *, nbytes: Size = None
+    ) -> "Dataset":
+        """Give the slices of *tensors* along their first axis.
+
+        They are an array, or lists of one shape, or a tuple or dict of such, all of one length.
+        *nbytes* is the size of a slice, if it does not know its own.
+
+        >>> list(Dataset.from_tensor_slices({"image": [[0, 1], [2, 3]], "label": ["cat", "dog"]}))
+        [{'image': [0, 1], 'label': 'cat'}, {'image': [2, 3], 'label': 'dog'}]
+        """
+        arguments = {"tensors": tensors, "values": [*slices(tensors)], "nbytes": nbytes}
+        return Dataset(Node("from_tensor_slices", (), arguments))
+
+    @staticmethod
+    @checked
     def from_generator(
-        generator: Function,
+        generator: Called,
         output_types: Any = None,
         output_shapes: Any = None,
         args: Sequence[Any] | None = None,
         output_signature: Any = None,
         *,
-        nbytes: Bytes = None,
-    ) -> Dataset:
+        nbytes: Size = None,
+    ) -> "Dataset":
         """Give what `generator(*args)` yields; it is called again for each pass.
 
         TensorFlow has to be told types and shapes, here they may be left out. If types are
@@ -134,15 +164,16 @@ class Dataset(Description):
             raise TypeError(
                 f"args={args!r}: must be a tuple of what the generator is called with"
             )
-        arguments = check.arguments("from_generator", locals())
-        arguments["args"] = tuple(args) if args else None
-        arguments["output_signature"] = signature(
-            output_types, output_shapes, output_signature
-        )
+        arguments = {
+            "generator": generator,
+            "nbytes": nbytes,
+            "args": tuple(args) if args else None,
+            "output_signature": signature(output_types, output_shapes, output_signature),
+        }
         return Dataset(Node("from_generator", (), arguments))
 
     @staticmethod
-    def zip(*args: Any, datasets: Any = None) -> Dataset:
+    def zip(*args: Any, datasets: Any = None) -> "Dataset":
         """Give tuples of one element of each dataset, as long as each has one.
 
         The datasets are arguments or one tuple, which may hold further tuples. A function
@@ -164,19 +195,20 @@ class Dataset(Description):
 
     # ---- a function for each element ----
 
+    @checked
     def map(
         self,
-        map_func: Function | None = None,
-        num_parallel_calls: int | None = None,
-        deterministic: bool | None = None,
+        map_func: Annotated[Function | None, check.function] = None,
+        num_parallel_calls: Calls = None,
+        deterministic: FlagOrNone = None,
         *,
-        cost: Cost = 0,
-        kind: str = "wait",
-        stage: str = "Map",
-        nbytes: Bytes = None,
-        batches: bool = False,
-        random: bool = False,
-    ) -> Dataset:
+        cost: Seconds = 0,
+        kind: Annotated[str, OneOf(check.KINDS)] = "wait",
+        stage: Annotated[str, check.name_of_stage] = "Map",
+        nbytes: Size = None,
+        batches: Flag = False,
+        random: Flag = False,
+    ) -> "Dataset":
         """Call *map_func* with each element; without one, only spend the cost.
 
         *num_parallel_calls* calls are under way at the same time, ahead of need. Their
@@ -194,34 +226,77 @@ class Dataset(Description):
         >>> list(Dataset.range(4).map(lambda number: number * number, num_parallel_calls=2))
         [0, 1, 4, 9]
         """
-        # In the order in which they are printed
-        first = {"map_func": map_func, "cost": cost, "kind": kind}
-        return self._then("map", first | locals())
+        return self._then(
+            "map",
+            map_func=map_func,
+            cost=cost,
+            kind=kind,
+            num_parallel_calls=num_parallel_calls,
+            deterministic=deterministic is not False,
+            stage=stage,
+            nbytes=nbytes,
+            batches=batches,
+            random=random,
+        )
 
-    def filter(self, predicate: Function) -> Dataset:
+    @checked
+    def filter(self, predicate: Called) -> "Dataset":
         """Keep the elements for which *predicate* is true.
 
         >>> list(Dataset.range(6).filter(lambda number: number % 2))
         [1, 3, 5]
         """
-        return self._then("filter", locals())
+        return self._then("filter", predicate=predicate)
 
-    def flat_map(self, map_func: Function) -> Dataset:
+    @checked
+    def map_and_filter(
+        self,
+        map_func: Annotated[Function | None, check.function],
+        predicate: Called,
+        *,
+        cost: Seconds = 0,
+        kind: Annotated[str, OneOf(check.KINDS)] = "wait",
+        stage: Annotated[str, check.name_of_stage] = "Map",
+        nbytes: Size = None,
+        random: Flag = False,
+    ) -> "Dataset":
+        """Map, and keep the results for which *predicate* is true: one call does both.
+
+        The arguments are those of `map` and `filter`. tf.data has no such method: its rule
+        `map_and_filter_fusion`, which is one of `rewrite` too, makes this of the two.
+
+        >>> list(Dataset.range(6).map_and_filter(lambda x: 3 * x, lambda x: x % 2))
+        [3, 9, 15]
+        """
+        return self._then(
+            "map_and_filter",
+            map_func=map_func,
+            predicate=predicate,
+            cost=cost,
+            kind=kind,
+            stage=stage,
+            nbytes=nbytes,
+            random=random,
+        )
+
+    @checked
+    def flat_map(self, map_func: Called) -> "Dataset":
         """Give the elements of one dataset after another; *map_func* makes one of each element.
 
         >>> list(Dataset.range(3).flat_map(Dataset.range))
         [0, 0, 1]
         """
-        return self._then("flat_map", locals())
+        return self._then("flat_map", map_func=map_func)
 
+    @checked
     def interleave(
         self,
-        map_func: Function,
-        cycle_length: int | None = None,
-        block_length: int | None = None,
-        num_parallel_calls: int | None = None,
-        deterministic: bool | None = None,
-    ) -> Dataset:
+        map_func: Called,
+        cycle_length: Annotated[int | None, AtLeast(1, auto=True)] = None,
+        block_length: Annotated[int | None, AtLeast(1)] = None,
+        num_parallel_calls: Calls = None,
+        deterministic: FlagOrNone = None,
+    ) -> "Dataset":
         """Give the elements of several datasets in turn; *map_func* makes one of each element.
 
         *cycle_length* of them take turns, and each gives *block_length* elements at a time.
@@ -232,54 +307,98 @@ class Dataset(Description):
         >>> list(Dataset.range(1, 3).interleave(twice, cycle_length=2))
         [1, 2, 1, 2]
         """
-        made = self._then("interleave", locals())
-        cycle, calls = (
-            made.node.arguments[name] for name in ("cycle_length", "num_parallel_calls")
+        if (
+            cycle_length not in (None, AUTOTUNE)
+            and (num_parallel_calls or 0) > cycle_length
+        ):
+            raise ValueError(
+                f"num_parallel_calls={num_parallel_calls}: "
+                f"must be {cycle_length} or less, as cycle_length is"
+            )
+        return self._then(
+            "interleave",
+            map_func=map_func,
+            cycle_length=cycle_length,
+            block_length=1 if block_length is None else block_length,
+            num_parallel_calls=num_parallel_calls,
+            deterministic=deterministic is not False,
         )
-        if cycle not in (None, AUTOTUNE) and calls is not None and calls > cycle:
-            most = f"must be {cycle} or less, as cycle_length is"
-            raise ValueError(f"num_parallel_calls={calls}: {most}")
-        return made
 
     # ---- buffers ----
 
-    def prefetch(self, buffer_size: int) -> Dataset:
+    @checked
+    def prefetch(self, buffer_size: Annotated[int, AtLeast(0, auto=True)]) -> "Dataset":
         """Make up to *buffer_size* elements ready in the background, before they are asked for.
 
         AUTOTUNE begins with one; 0 makes nothing ahead.
         """
-        return self._then("prefetch", locals())
+        return self._then("prefetch", buffer_size=buffer_size)
 
-    def cache(self) -> Dataset:
+    def cache(self) -> "Dataset":
         """Keep the elements of the first complete pass, and give them in all later passes.
 
         It keeps the values themselves: if a function after it changes an array or a list in place,
         all later passes get the changed one. Let the function return a new one.
         """
-        return self._then("cache", locals())
+        return self._then("cache")
 
+    @checked
     def shuffle(
         self,
-        buffer_size: int,
-        seed: int | None = None,
-        reshuffle_each_iteration: bool | None = True,
-    ) -> Dataset:
+        buffer_size: Annotated[int, AtLeast(1)],
+        seed: Annotated[int | None, check.integer] = None,
+        reshuffle_each_iteration: FlagOrNone = True,
+    ) -> "Dataset":
         """Give a random one of *buffer_size* elements at a time.
 
         Each pass has another order, unless *reshuffle_each_iteration* is False. The same
         *seed* gives the same orders on every run.
         """
-        return self._then("shuffle", locals())
+        return self._then(
+            "shuffle",
+            buffer_size=buffer_size,
+            seed=seed,
+            reshuffle_each_iteration=reshuffle_each_iteration is not False,
+        )
+
+    @checked
+    def shuffle_and_repeat(
+        self,
+        buffer_size: Annotated[int, AtLeast(1)],
+        count: Annotated[int | None, check.integer] = None,
+        seed: Annotated[int | None, check.integer] = None,
+        *,
+        reshuffle_each_iteration: FlagOrNone = True,
+    ) -> "Dataset":
+        """Shuffle and make *count* passes, filling the buffer across the end of a pass.
+
+        The elements and their order are those of `shuffle(...).repeat(count)`, and no pass begins
+        with the wait for a full buffer. In tf.data it is `tf.data.experimental.shuffle_and_repeat`.
+        There are passes without end if *count* is None or -1; ValueError for 0, as in tf.data.
+
+        >>> sorted(Dataset.range(3).shuffle_and_repeat(2, count=2))
+        [0, 0, 1, 1, 2, 2]
+        """
+        if count is not None and count < 1 and count != -1:
+            raise ValueError(f"count={count}: must be 1 or more, or None or -1 for no end")
+        return self._then(
+            "shuffle_and_repeat",
+            buffer_size=buffer_size,
+            count=None if count == -1 else count,
+            seed=seed,
+            reshuffle_each_iteration=reshuffle_each_iteration is not False,
+        )
 
     # ---- batches ----
 
+    @checked
     def batch(
         self,
-        batch_size: int,
-        drop_remainder: bool = False,
-        num_parallel_calls: int | None = None,
-        deterministic: bool | None = None,
-    ) -> Dataset:
+        batch_size: Annotated[int, AtLeast(1)],
+        drop_remainder: Flag = False,
+        num_parallel_calls: Calls = None,
+        deterministic: FlagOrNone = None,
+    ) -> "Dataset":
         """Make one element of *batch_size*: a list that computes like a tensor, or an array.
 
         Tuples and dicts stay what they are, and have a batch for each part. A last batch with
@@ -290,9 +409,63 @@ class Dataset(Description):
         >>> list(Dataset.range(5).batch(2).map(lambda numbers: 10 * numbers))
         [[0, 10], [20, 30], [40]]
         """
-        return self._then("batch", locals())
+        return self._then(
+            "batch",
+            batch_size=batch_size,
+            drop_remainder=drop_remainder,
+            num_parallel_calls=num_parallel_calls,
+            deterministic=deterministic is not False,
+        )
 
-    def unbatch(self) -> Dataset:
+    @checked
+    def map_and_batch(
+        self,
+        map_func: Annotated[Function | None, check.function],
+        batch_size: Annotated[int, AtLeast(1)],
+        num_parallel_batches: Annotated[int | None, AtLeast(1)] = None,
+        drop_remainder: Flag = False,
+        num_parallel_calls: Calls = None,
+        *,
+        cost: Seconds = 0,
+        kind: Annotated[str, OneOf(check.KINDS)] = "wait",
+        stage: Annotated[str, check.name_of_stage] = "Map",
+        nbytes: Size = None,
+        random: Flag = False,
+    ) -> "Dataset":
+        """Map, and make batches of the results: calls go on with the next batch ahead of need.
+
+        *num_parallel_calls* calls are under way at the same time, always in the order of the
+        elements; without a number as many as *num_parallel_batches* batches need, or one batch.
+        An error loses its whole batch. The other arguments are those of `map` and `batch`. In
+        tf.data it is `tf.data.experimental.map_and_batch`; `rewrite` makes it of the two, as
+        tf.data does by itself.
+
+        Raises ValueError if both numbers are given.
+
+        >>> list(Dataset.range(5).map_and_batch(lambda number: number * number, 2))
+        [[0, 1], [4, 9], [16]]
+        """
+        if num_parallel_batches is not None and num_parallel_calls is not None:
+            raise ValueError(
+                f"num_parallel_batches={num_parallel_batches}: "
+                "must not be given together with num_parallel_calls"
+            )
+        if num_parallel_calls is None:
+            num_parallel_calls = batch_size * (num_parallel_batches or 1)
+        return self._then(
+            "map_and_batch",
+            map_func=map_func,
+            batch_size=batch_size,
+            drop_remainder=drop_remainder,
+            cost=cost,
+            kind=kind,
+            num_parallel_calls=num_parallel_calls,
+            stage=stage,
+            nbytes=nbytes,
+            random=random,
+        )
+
+    def unbatch(self) -> "Dataset":
         """Give the parts of each batch one by one.
 
         Raises ValueError if the elements are known to be single values.
@@ -304,33 +477,77 @@ class Dataset(Description):
             raise ValueError(
                 f"unbatch: the elements of {self!r} are single values, not batches"
             )
-        return self._then("unbatch", {})
+        return self._then("unbatch")
 
     # ---- which elements, and how often ----
 
-    def repeat(self, count: int | None = None) -> Dataset:
+    @checked
+    def repeat(self, count: Annotated[int | None, check.integer] = None) -> "Dataset":
         """Make *count* passes, one after another; without end if it is None or negative."""
-        return self._then("repeat", locals())
+        return self._then("repeat", count=count)
 
-    def take(self, count: int) -> Dataset:
+    @checked
+    def take(self, count: Annotated[int, check.integer]) -> "Dataset":
         """Give the first *count* elements; all of them if it is negative."""
-        return self._then("take", locals())
+        return self._then("take", count=count)
 
-    def skip(self, count: int) -> Dataset:
+    @checked
+    def take_while(self, predicate: Called) -> "Dataset":
+        """Give the elements before the first one for which *predicate* is false.
+
+        >>> list(Dataset.range(9).take_while(lambda number: number < 3))
+        [0, 1, 2]
+        """
+        return self._then("take_while", predicate=predicate)
+
+    @checked
+    def skip(self, count: Annotated[int, check.integer]) -> "Dataset":
         """Give all but the first *count* elements; none if it is negative."""
-        return self._then("skip", locals())
+        return self._then("skip", count=count)
 
-    def shard(self, num_shards: int, index: int) -> Dataset:
+    @checked
+    def shard(
+        self,
+        num_shards: Annotated[int, AtLeast(1)],
+        index: Annotated[int, check.integer],
+    ) -> "Dataset":
         """Give every *num_shards*-th element, beginning with number *index*.
 
         >>> list(Dataset.range(7).shard(3, 1))
         [1, 4]
         """
-        made = self._then("shard", locals())
         if not 0 <= index < num_shards:
             most = f"must be 0 to {num_shards - 1}, as num_shards is {num_shards}"
             raise ValueError(f"index={index}: {most}")
-        return made
+        return self._then("shard", num_shards=num_shards, index=index)
+
+    # ---- with numbers, and with other datasets ----
+
+    @checked
+    def enumerate(self, start: Annotated[int, check.integer] = 0) -> "Dataset":
+        """Give tuples of a number, from *start* on, and an element.
+
+        >>> list(Dataset.from_list(["a", "b"]).enumerate(start=1))
+        [(1, 'a'), (2, 'b')]
+        """
+        return self._then("enumerate", start=start)
+
+    def concatenate(self, dataset: "Dataset") -> "Dataset":
+        """Give all elements of this dataset, and then all of *dataset*.
+
+        Raises TypeError if the elements are known to have another type or other parts than
+        those before them.
+
+        >>> list(Dataset.range(2).concatenate(Dataset.range(7, 9)))
+        [0, 1, 7, 8]
+        """
+        check.instance("dataset", dataset, Dataset)
+        before, after = outline_of(self.node), outline_of(dataset.node)
+        if None not in (before, after) and before != after:
+            raise TypeError(
+                f"dataset={dataset!r}: must have elements like those of {self!r}"
+            )
+        return Dataset(Node("concatenate", (self.node, dataset.node), {}))
 
 
 class ArtificialDataset(Dataset):
@@ -340,28 +557,37 @@ class ArtificialDataset(Dataset):
     ArtificialDataset(2, read=0.005).prefetch(1)
     """
 
+    @checked
     def __init__(
         self,
-        num_samples: int = 3,
+        num_samples: Annotated[int, AtLeast(0)] = 3,
         *,
-        open: Cost = 0.030,
-        read: Cost = 0.015,
-        nbytes: Bytes = None,
+        open: Seconds = 0.030,
+        read: Seconds = 0.015,
+        nbytes: Size = None,
     ) -> None:
-        super().__init__(
-            Node("ArtificialDataset", (), check.arguments("ArtificialDataset", locals()))
-        )
+        arguments = {
+            "num_samples": num_samples,
+            "open": open,
+            "read": read,
+            "nbytes": nbytes,
+        }
+        super().__init__(Node("ArtificialDataset", (), arguments))
+
+
+StepType = TypeVar("StepType")
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Generic[StepType]):
     """What `rewrite`, `autotune` and `measure` return: a pipeline and the *steps* that led to it.
 
+    Each of them has steps of its own, with what happened by name; `str` of one says it in words.
     *reason* says why there are no more steps.
     """
 
     dataset: Dataset
-    steps: list[Any]
+    steps: list[StepType]
     reason: str
 
     def __str__(self) -> str:

@@ -32,9 +32,8 @@ def check() -> Any:
     try:
         from lessonkit.widgets.widget import Installation
     except ImportError as error:
-        print(
-            f"!! {error}: run `make lab` again, or `pip install --upgrade lessonkit` here."
-        )
+        print(f"!! {error}")
+        print("In a clone, `make lab` installs all that the lessons need.")
         return None
     print(ADVICE)
     return Installation(python())

@@ -41,13 +41,16 @@ def copy_lessons(folder: Path) -> list[str]:
     Return the names of the lessons that have a newer version, but whose copies were changed.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    record, outdated = read_object(folder / RECORD), []
+    record = read_object(folder / RECORD)
+    outdated: list[str] = []
     for lesson in lessons():
-        copy, copied = folder / lesson.name, record.get(lesson.name)
+        copy = folder / lesson.name
+        copied = record.get(lesson.name)  # the version that it was copied from
         # Asked before anything is read: another process may be copying.
         is_missing = not copy.exists()
         names = {file.name for file in files_of(lesson)}
-        shipped, present = digest(lesson, names), digest(copy, names)
+        shipped = digest(lesson, names)
+        present = digest(copy, names)
         # The files of an older version, which the record knows, may have been others.
         is_unchanged = copied in (present, digest(copy, record))
         is_renewed = is_missing or (is_unchanged and copied != shipped)
@@ -57,7 +60,8 @@ def copy_lessons(folder: Path) -> list[str]:
         if is_renewed:
             write(copy, lesson.read_bytes())
         elif present != shipped:
-            outdated += [lesson.name] if copied != shipped else []
+            if copied != shipped:
+                outdated.append(lesson.name)
             continue
         record |= dict.fromkeys([lesson.name, *names], shipped)
     write(folder / RECORD, json.dumps(record, indent=1).encode())

@@ -3,17 +3,15 @@
 import random
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
-from typing import Any
+from typing import Annotated, Any
 
-from lessonkit.engine.machine import Cost, Handling
+from lessonkit.engine.check import AtLeast, InstanceOf, checked
+from lessonkit.engine.machine import Cost, Handling, StartTime
 from lessonkit.engine.node import METHODS, Node, base_of, batches, cardinality
 from lessonkit.engine.workers.main_process import indices_of
 
 from .dataset import Dataset
 from .engine import check
-
-Start = float | Callable[[int, int], float]
-
 
 FREE = Handling()
 
@@ -69,32 +67,50 @@ class DataLoader(Dataset):
     [0.02, 0.03, 0.04, 0.05]
     """
 
+    @checked
     def __init__(
         self,
-        dataset: Dataset,
-        batch_size: int | None = 1,
-        shuffle: bool | None = None,
+        dataset: Annotated[Dataset, InstanceOf(Dataset)],
+        batch_size: Annotated[int | None, AtLeast(1)] = 1,
+        shuffle: Annotated[bool | None, check.flag] = None,
         sampler: Iterable[int] | None = None,
         batch_sampler: Iterable[Sequence[int]] | None = None,
-        num_workers: int = 0,
-        collate_fn: Callable[[Any], Any] | None = None,
-        pin_memory: bool = False,
-        drop_last: bool = False,
-        worker_init_fn: Callable[[int], object] | None = None,
-        generator: int | None = None,
+        num_workers: Annotated[int, AtLeast(0)] = 0,
+        collate_fn: Annotated[Callable[[Any], Any] | None, check.function] = None,
+        pin_memory: Annotated[bool, check.flag] = False,
+        drop_last: Annotated[bool, check.flag] = False,
+        worker_init_fn: Annotated[Callable[[int], object] | None, check.function] = None,
+        generator: Annotated[int | None, check.integer] = None,
         *,
-        prefetch_factor: int | None = None,
-        persistent_workers: bool = False,
-        in_order: bool = True,
-        getitems: bool = False,
-        start: tuple[Start, Start] = (0, 0),
-        collate: Cost = 0,
-        transfer: Cost = 0,
-        handling: Handling = FREE,
+        prefetch_factor: Annotated[int | None, AtLeast(0)] = None,
+        persistent_workers: Annotated[bool, check.flag] = False,
+        in_order: Annotated[bool, check.flag] = True,
+        getitems: Annotated[bool, check.flag] = False,
+        start: Annotated[tuple[StartTime, StartTime], check.two_times] = (0, 0),
+        collate: Annotated[Cost, check.cost_of_bytes] = 0,
+        transfer: Annotated[Cost, check.cost_of_bytes] = 0,
+        handling: Annotated[Handling, InstanceOf(Handling)] = FREE,
     ) -> None:
-        check.instance("dataset", dataset, Dataset)
-        options = check.arguments("DataLoader", locals())
-        options["handling"] = check.instance("handling", handling, Handling)
+        options = {
+            "batch_size": batch_size,
+            "shuffle": shuffle,
+            "sampler": sampler,
+            "batch_sampler": batch_sampler,
+            "num_workers": num_workers,
+            "collate_fn": collate_fn,
+            "pin_memory": pin_memory,
+            "drop_last": drop_last,
+            "worker_init_fn": worker_init_fn,
+            "generator": generator,
+            "prefetch_factor": prefetch_factor,
+            "persistent_workers": persistent_workers,
+            "in_order": in_order,
+            "getitems": getitems,
+            "start": start,
+            "collate": collate,
+            "transfer": transfer,
+            "handling": handling,
+        }
         refuse_together(dataset.node, options)
         super().__init__(Node("DataLoader", (dataset.node,), options))
 
@@ -117,10 +133,9 @@ class DataLoader(Dataset):
         options = self.node.arguments
         many = cardinality(self.node)
         if many is None and options["sampler"] is options["batch_sampler"] is None:
-            many = cardinality(self.node.inputs[0])
-            if many not in (None, inf):
-                many = batches(many, options["batch_size"], options["drop_last"])
-        if many in (None, inf):
+            samples = cardinality(self.node.inputs[0])
+            many = batches(samples, options["batch_size"], options["drop_last"])
+        if many is None or many == inf:
             raise TypeError(f"{self!r}: has no length that is known")
         return int(many)
 

@@ -5,7 +5,8 @@ it is larger; zeros at the end are left out, a half goes to the even digit as in
 formats, and commas set the thousands apart. A time of 10 s or more is in seconds with two
 digits, a shorter one in milliseconds.
 Only in the columns of a table have all numbers three digits, so that the points are in line.
-`widgets/page/dom.js` follows the same rules, and a test holds the two together.
+`widgets/page/base/numbers.js` follows the same rules, and a table that both are tested with holds
+the two together.
 """
 
 import re
@@ -72,8 +73,9 @@ def number(value: float, digits: int | None = None) -> str:
     ('10.96', '10.2', '0.76')
     """
     if digits is None:
-        digits = (abs(value) < 1000) + (abs(value) < 10)
+        digits = 2 if abs(value) < 10 else 1 if abs(value) < 1000 else 0
     else:
         value *= 1 + 1e-9
-    text = f"{round(value, 12):z,.{digits}f}"
+    shown = round(round(value, 12), digits) + 0.0  # which makes a negative zero positive
+    text = f"{shown:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

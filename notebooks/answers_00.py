@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from lessonkit import ArtificialDataset, benchmark
+from lessonkit.analysis import limits
 from lessonkit.widgets.goals import Attempt, Goal
+from lessonkit.words import milliseconds, percent
 
 
 def total(
@@ -56,6 +59,8 @@ def total(
 
 def busy(read: float, train: float, before: float) -> dict[str, Any]:
     """Explain the share that a model twice as fast is busy; *before* it was as large as this."""
+    works = 6 * train / 2  # in two epochs of three steps
+    whole = 2 * works / before - works
     wrong = [
         (
             before,
@@ -77,8 +82,8 @@ def busy(read: float, train: float, before: float) -> dict[str, Any]:
         ),
     ]
     why = (
-        "The accelerator works for 30 of 180 ms. The faster it is, the larger the share of time that it "
-        "waits."
+        f"The accelerator works for {works * 1e3:g} of {milliseconds(whole)}. The faster it is, the larger "
+        "the share of time that it waits."
     )
     return {"wrong": wrong, "why": why}
 
@@ -88,8 +93,8 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
     wrong = [
         (
             open / samples + read + train,
-            "That is the time with 3 samples. The file is still opened once, and now 20 samples share that "
-            "cost.",
+            f"That is the time with {samples} samples. The file is still opened once, and now 20 samples "
+            "share that cost.",
         ),
         (
             read + train,
@@ -101,7 +106,8 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
             "training cost the same for each sample as before.",
         ),
     ]
-    return {"wrong": wrong, "why": "A sample takes 30 / 20 + 15 + 10 ms."}
+    why = f"A sample takes {open * 1e3:g} / 20 + {read * 1e3:g} + {milliseconds(train)}."
+    return {"wrong": wrong, "why": why}
 
 
 def changed(*, at_most: int) -> Goal:
@@ -115,17 +121,23 @@ def changed(*, at_most: int) -> Goal:
 
 def vote() -> dict[str, Any]:
     """Explain how many times as fast training can become."""
-    right = "D: 3.5 times"
+    run = benchmark(ArtificialDataset(3))
+    busy, training = run.busy("Train"), limits(run).training
+    question = (
+        f"The accelerator is busy {percent(busy)} of the time. How many times as fast can training "
+        "become with a perfect pipeline, at most?"
+    )
+    right = f"D: {run.duration / training:.1f} times"
     wrong = [
         (
             "A: there is no limit",
-            "That would be right if training itself took no time. But its steps take 60 ms, "
-            "whatever the pipeline does.",
+            "That would be right if training itself took no time. But its steps take "
+            f"{milliseconds(training)}, whatever the pipeline does.",
         ),
         (
-            "B: 1.4 times",
-            "That would be right if the busy 28.6 % could go, 1 / 0.714. But the busy time is the part "
-            "that stays, and the rest can go.",
+            f"B: {1 / (1 - busy):.1f} times",
+            f"That would be right if the busy {percent(busy)} could go, 1 / {1 - busy:.3f}. "
+            "But the busy time is the part that stays, and the rest can go.",
         ),
         (
             "C: 2 times",
@@ -134,8 +146,15 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        "The training steps take 60 of the 210 ms, and no pipeline makes them shorter. The most "
-        "is 210 / 60."
+        f"The training steps take {training * 1e3:g} of the {milliseconds(run.duration)}, "
+        "and no pipeline makes them shorter. "
+        f"The most is {run.duration * 1e3:g} / {training * 1e3:g}."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lessonkit import Dataset, benchmark
+from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit.words import milliseconds
 
 
 def overlap(naive: Dataset, once: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,24 +32,26 @@ def two_epochs(
     open: float, read: float, train: float, samples: int, epochs: int
 ) -> dict[str, Any]:
     """Explain how long several epochs take with a prefetch."""
+    in_turn, loading = open + samples * (read + train), open + samples * read
     wrong = [
         (
-            epochs * (open + samples * (read + train)),
+            epochs * in_turn,
             "That is the time without prefetch. Neither job gets faster, but now samples are read while the "
             "model trains.",
         ),
         (
-            epochs * (open + samples * (read + train)) / 2,
-            "105 ms would be right if the two jobs took equally long. But opening and reading alone take "
-            "75 ms in each epoch, and a single reader does both.",
+            epochs * in_turn / 2,
+            f"{milliseconds(epochs * in_turn / 2)} would be right if the two jobs took equally long. But "
+            f"opening and reading alone take {milliseconds(loading)} in each epoch, and a single reader does "
+            "both.",
         ),
         (
-            epochs * (open + samples * read),
+            epochs * loading,
             "Almost. That is the longer of the two jobs, without the last training step of each epoch. "
             "Nothing is left to read during that step, so nothing hides it.",
         ),
         (
-            epochs * (open + samples * read) + train,
+            epochs * loading + train,
             "That would be right if the file were opened for the second epoch during the first. But a new "
             "reader starts only when the second epoch begins, after the last step of the first.",
         ),
@@ -95,8 +98,8 @@ def hundred(open: float, read: float, train: float, epochs: int) -> dict[str, An
         ),
         (
             epochs * (open + 20 * train + train),
-            "That would be right if reading were as fast as training. The reader takes 15 ms per sample, "
-            "however many slots there are.",
+            "That would be right if reading were as fast as training. The reader takes "
+            f"{milliseconds(read)} per sample, however many slots there are.",
         ),
         (
             epochs * (open + 20 * read),
@@ -112,7 +115,9 @@ def hundred(open: float, read: float, train: float, epochs: int) -> dict[str, An
 
 def bursts(small_files: Dataset) -> dict[str, Any]:
     """Explain what three slots do if samples come three at a time."""
-    one_slot = benchmark(small_files.prefetch(1), num_epochs=1, train=0.015).duration
+    train = 0.015
+    run = benchmark(small_files.prefetch(1), num_epochs=1, train=train)
+    one_slot = run.duration
     wrong = [
         (
             one_slot,
@@ -120,13 +125,13 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
             "before the next three. Further slots keep samples for that pause.",
         ),
         (
-            30 * 0.015,
+            run.samples * train,
             "That is the training alone. The wait for the very first sample remains.",
         ),
         (
             one_slot / 3,
-            "Three slots do not make a run three times as fast: 30 training steps of 15 ms remain in any "
-            "case.",
+            f"Three slots do not make a run three times as fast: {run.samples} training steps of "
+            f"{milliseconds(train)} remain in any case.",
         ),
     ]
     return {
@@ -137,6 +142,14 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
 
 def vote() -> dict[str, Any]:
     """Explain which step is the best one next."""
+    twenty = ArtificialDataset(20)
+    loader = milliseconds(benchmark(twenty, train=0).duration)
+    training = milliseconds(benchmark(Dataset.range(20)).duration)
+    both = milliseconds(benchmark(twenty.prefetch(1)).duration)
+    question = (
+        f"The loader alone takes {loader}, the training alone takes {training}, and both together "
+        f"take {both}. What is the best next step?"
+    )
     right = "A: make reading faster, or read in parallel"
     wrong = [
         (
@@ -152,7 +165,7 @@ def vote() -> dict[str, Any]:
         (
             "D: nothing, because it cannot be better",
             "That holds as long as both sides stay as they are. But the slower side can be made "
-            "faster, and the run could come down to about 400 ms.",
+            f"faster, and the run could come down to about {training}.",
         ),
     ]
     why = (
@@ -160,4 +173,10 @@ def vote() -> dict[str, Any]:
         "and only a faster loader saves time."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from lessonkit import Dataset, benchmark
+from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit.words import milliseconds
 
 
 def together(in_turn: Dataset, one_reader: Dataset, one_call: Dataset) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def each_sample(one_file: Dataset, in_turn: Dataset, together: Dataset) -> dict[
         (
             benchmark(in_turn).per_sample,
             "That would be right if nothing were read ahead. The run takes as long as one file, but it "
-            "gives 12 samples in two epochs, not 6.",
+            f"gives {benchmark(in_turn).samples} samples in two epochs, not {benchmark(one_file).samples}.",
         ),
         (
             (benchmark(in_turn).duration - 2 * 0.030) / benchmark(in_turn).samples,
@@ -120,6 +121,21 @@ def more_cycle(four_of_four: Dataset) -> dict[str, Any]:
 
 def vote() -> dict[str, Any]:
     """Explain what limits the pipeline."""
+    files = Dataset.range(8)
+    three = benchmark(
+        files.interleave(
+            lambda _: ArtificialDataset(3, open=0.300),
+            cycle_length=3,
+            num_parallel_calls=3,
+        ),
+        num_epochs=1,
+    )
+    training = three.busy("Train") * three.duration
+    first = three.epochs[0].arrivals[0]
+    question = (
+        f"Eight remote files take {milliseconds(three.per_sample)} per sample with three parallel "
+        "calls, and just as long with eight. What limits the pipeline now?"
+    )
     right = "B: the wait for the first sample, and the accelerator"
     wrong = [
         (
@@ -138,8 +154,15 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        "The first sample is there after 315 ms, and then 24 training steps take 240 ms, which "
-        "makes 555 ms. More calls make neither of the two shorter."
+        f"The first sample is there after {milliseconds(first)}, and then {three.samples} training "
+        f"steps take {milliseconds(training)}, which makes {milliseconds(three.duration)}. "
+        "More calls make neither of the two shorter."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -3,11 +3,19 @@
 from typing import Any
 
 from lessonkit import Dataset, Trace, benchmark
+from lessonkit.words import milliseconds
+
+# Seconds, as in the lesson
+OPEN = 0.030
+READ = 0.015
+MAP = 0.030
+TRAIN = 0.010
 
 
 def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[str, Any]:
     """Explain the time of one of 20 samples against the number of calls, 1 to 8."""
     counts = range(1, 9)
+    call = read + map  # which one of them has to itself
 
     def divided(*runs: Trace) -> list[float]:
         return [runs[0].per_sample / calls for calls in counts]
@@ -29,16 +37,19 @@ def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[s
         (
             [paced(calls) for calls in counts],
             "That would be right if something else did the reading. In tf.data a call reads its own "
-            "sample, so two calls share 45 ms, which makes 22.5 ms per sample.",
+            f"sample, so two calls share {milliseconds(call)}, which makes {milliseconds(call / 2)} "
+            "per sample.",
         ),
         (
             lambda *runs: [runs[0].per_sample for _ in counts],
-            "That would be right if calls could not overlap. But two calls share the 45 ms of read and map.",
+            "That would be right if calls could not overlap. But two calls share the "
+            f"{milliseconds(call)} of read and map.",
         ),
     ]
     why = (
-        "One call delivers a sample every 45 ms, two calls every 22.5 ms and three calls every 15 ms. The "
-        "file cannot be read faster than that. The wait for the first sample and the last step are added."
+        f"One call delivers a sample every {milliseconds(call)}, two calls every {milliseconds(call / 2)} "
+        f"and three calls every {milliseconds(call / 3)}. "
+        "The file cannot be read faster than that. The wait for the first sample and the last step are added."
     )
     return {"wrong": wrong, "why": why}
 
@@ -49,18 +60,18 @@ def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
     wrong = [
         (
             before / 2,
-            "195 ms would be right if two calls halved everything. But there is still one file, opened "
-            "once and read sample by sample, and one accelerator.",
+            f"{milliseconds(before / 2)} would be right if two calls halved everything. But there is still "
+            "one file, opened once and read sample by sample, and one accelerator.",
         ),
         (
-            before - 6 * 0.015,
+            before - 6 * MAP / 2,
             "That is a sum as in lesson 00, with half the map. But the calls also work while the model "
             "trains, so the times no longer add up.",
         ),
         (
-            2 * (0.030 + 0.015 + 0.030 + 2 * max(0.015, 0.030 / 2) + 0.010),
+            2 * (OPEN + READ + MAP + 2 * max(READ, MAP / 2) + TRAIN),
             "That would be right if something else did the reading. In tf.data a call reads its own "
-            "sample, so two calls share read and map, 45 ms for each sample.",
+            f"sample, so two calls share read and map, {milliseconds(READ + MAP)} for each sample.",
         ),
         (
             benchmark(one_call).duration,
@@ -68,8 +79,9 @@ def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
         ),
     ]
     why = (
-        "The first sample is as late as before. After it, two calls share the 45 ms of read and map, so "
-        "on average a sample comes every 22.5 ms."
+        "The first sample is as late as before. After it, two calls share the "
+        f"{milliseconds(READ + MAP)} of read and map, so on average a sample comes every "
+        f"{milliseconds((READ + MAP) / 2)}."
     )
     return {"wrong": wrong, "why": why}
 
@@ -102,17 +114,20 @@ def prefetch_before(two_calls: Any) -> dict[str, Any]:
             "calls map.",
         ),
         (
-            0.015,
+            READ,
             "Almost. That is the pace in the middle of an epoch. The wait for the first sample and the last "
             "training step are added to it.",
         ),
         (
-            0.0225 - 0.015,
+            (READ + MAP) / 2 - READ,
             "That would be right if reading cost nothing. It is hidden, not gone, because one file still "
-            "gives a sample every 15 ms.",
+            f"gives a sample every {milliseconds(READ)}.",
         ),
     ]
-    why = "Two calls deliver a sample every 15 ms, while the background reader reads the next ones."
+    why = (
+        f"Two calls deliver a sample every {milliseconds(MAP / 2)}, while the background reader reads the "
+        "next ones."
+    )
     return {"wrong": wrong, "why": why}
 
 
@@ -142,6 +157,11 @@ def straggler(four: Any, unordered: Any) -> dict[str, Any]:
 
 def vote() -> dict[str, Any]:
     """Explain what more calls of a function under the lock gain."""
+    question = (
+        "You have four cores. The function of the map is pure Python and holds the "
+        "interpreter lock. You go from 2 to 8 parallel calls. How much faster does the map "
+        "become?"
+    )
     right = "A: no faster"
     wrong = [
         (
@@ -166,4 +186,10 @@ def vote() -> dict[str, Any]:
         "lock get in each other's way."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -118,6 +118,10 @@ def ahead(
 
 def vote() -> dict[str, Any]:
     """Explain where the cache goes."""
+    question = (
+        "A pipeline decodes images, which is slow, flips half of them at random, and makes "
+        "batches. Where does the cache go?"
+    )
     right = "B: after the decoding"
     wrong = [
         (
@@ -138,4 +142,10 @@ def vote() -> dict[str, Any]:
     ]
     why = "You pay for the slow work once, and the flips are new in every epoch."
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -1,7 +1,7 @@
 """The answers to the questions of lesson 05. If you look here first, you learn less."""
 
 from collections.abc import Sequence
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 from lessonkit.widgets.goals import Attempt, Goal
@@ -10,6 +10,7 @@ from lessonkit.words import milliseconds
 
 def sizes(call: float, work: float, train: float, batches: Sequence[int]) -> dict[str, Any]:
     """Explain how long a sample takes in batches of each of these sizes."""
+    enough = ceil(call / (train - work))
     wrong = [
         (
             [call / size + work + train for size in batches],
@@ -18,13 +19,13 @@ def sizes(call: float, work: float, train: float, batches: Sequence[int]) -> dic
         ),
         (
             [call / size + work for size in batches],
-            "That would be right if training took no time. But it takes 1 ms per sample, and with batches "
-            "of 3 or more the map is faster than that.",
+            f"That would be right if training took no time. But it takes {milliseconds(train)} per sample, "
+            f"and with batches of {enough} or more the map is faster than that.",
         ),
         (
             [call + work for _ in batches],
             "That would be right if every sample had a call of its own. Two samples in a batch "
-            "share one call of 2 ms, so each pays 1 ms.",
+            f"share one call of {milliseconds(call)}, so each pays {milliseconds(call / 2)}.",
         ),
         (
             [max(call / size + work, train) + (size - 1) * train / 60 for size in batches],
@@ -126,6 +127,13 @@ def first_element(*, at_most: float) -> Goal:
 
 def vote() -> dict[str, Any]:
     """Explain how large a batch must be for a more expensive call."""
+    question = (
+        "A call becomes ten times as expensive. How large must a batch be now for the map to "
+        "keep up with training?"
+    )
+    call, work, train = 0.002, 0.0001, 0.001  # seconds, as in the lesson
+    left = train - work
+    cheap, expensive = (cost / left for cost in (call, 10 * call))
     right = "C: about ten times as large"
     wrong = [
         (
@@ -145,8 +153,16 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        "The samples of a batch share one call, and training leaves 0.9 ms per sample for it. "
-        "A call of 2 ms needs 2.2 samples, one of 20 ms needs 22.2: 3 and 23 are enough."
+        "The samples of a batch share one call, and training leaves "
+        f"{milliseconds(left)} per sample for it. A call of {milliseconds(call)} needs {cheap:.1f} samples, "
+        f"one of {milliseconds(10 * call)} needs {expensive:.1f}: "
+        f"{ceil(cheap)} and {ceil(expensive)} are enough."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

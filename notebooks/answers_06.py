@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from lessonkit.widgets.controls import Control
+
 EACH_ONCE, MIXED = "all 20, each once", "some twice, others not at all"
 HALVES = "the first ten, each twice"
 ORDERS = [EACH_ONCE, MIXED, HALVES]
@@ -99,8 +101,14 @@ def distinct() -> dict[str, Any]:
     }
 
 
+def in_words(cards: Control, *texts: str) -> list[Any]:
+    """Return the values of *cards* in the order of these *texts*."""
+    return [cards.values[cards.texts.index(text)] for text in texts]
+
+
 def vote() -> dict[str, Any]:
     """Explain what an order can change."""
+    question = "A pipeline keeps its operators, and only their order changes. What can that change?"
     right = "D: the time, the memory, and what the model sees"
     wrong = [
         (
@@ -121,4 +129,10 @@ def vote() -> dict[str, Any]:
     ]
     why = "Only the first two show in a profile."
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from lessonkit import AUTOTUNE, ArtificialDataset, Machine, benchmark
+from lessonkit.optimize import autotune
+from lessonkit.words import milliseconds
+
 
 def first(open: float, read: float, work: float) -> dict[str, Any]:
     """Explain when two calls deliver the first sample."""
@@ -38,12 +42,12 @@ def plateau(one: float, two: float, work: float) -> dict[str, Any]:
         (
             one / 2,
             "That would be right if everything became twice as fast. But Augment still has one "
-            "call, and finishes one sample every 30 ms.",
+            f"call, and finishes one sample every {milliseconds(work)}.",
         ),
         (
             two,
             "That would be right if both maps had a second call. But Augment has one, and "
-            "finishes one sample every 30 ms.",
+            f"finishes one sample every {milliseconds(work)}.",
         ),
         (
             one - work / 2,
@@ -51,7 +55,10 @@ def plateau(one: float, two: float, work: float) -> dict[str, Any]:
             "the slower one is the bottleneck.",
         ),
     ]
-    why = "Augment still needs 30 ms per sample. If two maps are equally slow, one faster map gains nothing."
+    why = (
+        f"Augment still needs {milliseconds(work)} per sample. If two maps are equally slow, one faster "
+        "map gains nothing."
+    )
     return {"wrong": wrong, "why": why}
 
 
@@ -79,6 +86,16 @@ def fused(apart: float, two: float) -> dict[str, Any]:
 
 def vote() -> dict[str, Any]:
     """Explain why the tuner missed the better pipeline."""
+    file = ArtificialDataset(20)
+    written = file.map(cost=0.030, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
+    reached = benchmark(autotune(written, Machine(cores=2)).dataset).per_sample
+    possible = milliseconds(
+        benchmark(file.prefetch(1).map(cost=0.030, num_parallel_calls=2)).per_sample
+    )
+    question = (
+        f"With two calls AUTOTUNE reached {milliseconds(reached, 2)} per sample. "
+        f"{possible} is possible with two calls. Why did AUTOTUNE not find that?"
+    )
     right = "A: it changes numbers, never the order or the operators"
     wrong = [
         (
@@ -88,7 +105,7 @@ def vote() -> dict[str, Any]:
         (
             "C: its measurements are noisy",
             "That is true of the real AUTOTUNE, but it is not the reason. The tuner of this "
-            "lesson runs on an exact clock, and misses 18.5 ms too.",
+            f"lesson runs on an exact clock, and misses {possible} too.",
         ),
         (
             "D: there was not enough memory",
@@ -96,6 +113,12 @@ def vote() -> dict[str, Any]:
             "than the tuned one.",
         ),
     ]
-    why = "For 18.5 ms a prefetch has to come before the map, and no number moves it there."
+    why = f"For {possible} a prefetch has to come before the map, and no number moves it there."
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from lessonkit import Dataset, benchmark
+from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit.words import milliseconds
 
 
 def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[str, Any]:
@@ -74,12 +75,22 @@ def unbatched() -> dict[str, Any]:
 
 def vote() -> dict[str, Any]:
     """Explain what to try first."""
+    small, train = ArtificialDataset(3, read=0.005).repeat(10), 0.015
+    loader = benchmark(small.prefetch(1), 1, train=0).duration
+    step = benchmark(Dataset.range(30), 1, train=train).duration
+    both = benchmark(small.prefetch(1), 1, train=train).duration
+    deep = benchmark(small.prefetch(3), 1, train=train).duration
+    overlapped = milliseconds(max(loader, step))
+    question = (
+        f"The loader alone takes {milliseconds(loader)}, the step alone takes {milliseconds(step)}, "
+        f"and both together take {milliseconds(both)}. What do you try first?"
+    )
     right = "C: a deeper buffer"
     wrong = [
         (
             "A: a faster loader",
             "That would be right if the loader took longer than the step. It takes as long as "
-            "the step already, and with full overlap both together would take about 450 ms.",
+            f"the step already, and with full overlap both together would take about {overlapped}.",
         ),
         (
             "B: a faster step",
@@ -88,15 +99,21 @@ def vote() -> dict[str, Any]:
         ),
         (
             "D: nothing, because loader and step are equally fast",
-            "That would be right if the third run took about 450 ms as well. It takes 215 ms "
-            "longer.",
+            f"That would be right if the third run took about {overlapped} as well. It takes "
+            f"{milliseconds(both - max(loader, step))} longer.",
         ),
     ]
     why = (
-        "The sum of the two is 900 ms, and with full overlap both would take about 450 ms. 665 "
-        "ms lies between, so loader and step overlap only in part. Here samples come in bursts, "
-        "and with three slots it is 485 ms. If a deeper buffer does not help, both may want "
-        "the same cores."
+        f"The sum of the two is {milliseconds(loader + step)}, and with full overlap both would take "
+        f"about {overlapped}. {milliseconds(both)} lies between, so loader and step overlap only in "
+        f"part. Here samples come in bursts, and with three slots it is {milliseconds(deep)}. "
+        "If a deeper buffer does not help, both may want the same cores."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -6,6 +6,7 @@ from pkgutil import get_data
 from typing import Any
 
 from lessonkit import Trace
+from lessonkit.words import milliseconds
 
 
 def first(start: Sequence[float], image: float, workers: int, size: int) -> dict[str, Any]:
@@ -44,8 +45,9 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
         ),
     ]
     why = (
-        "Four starts of 12 ms take 48 ms. Then one worker decodes four images, which takes 80 ms. "
-        "Without workers, the first batch came after 80 ms."
+        f"Four starts of {milliseconds(start[0])} take {milliseconds(workers * start[0])}. Then one worker "
+        f"decodes four images, which takes {milliseconds(batch)}. "
+        f"Without workers, the first batch came after {milliseconds(batch)}."
     )
     return {"wrong": wrong, "why": why}
 
@@ -124,8 +126,8 @@ def stay(
         ),
     ]
     why = (
-        "The second and the third epoch save four starts of 12 ms each. Each epoch still begins "
-        "with 80 ms in which no batch is ready."
+        f"The second and the third epoch save four starts of {milliseconds(start[0])} each. Each epoch "
+        f"still begins with {milliseconds(batch)} in which no batch is ready."
     )
     return {"wrong": wrong, "why": why}
 
@@ -137,6 +139,10 @@ def measured() -> Any:
 
 def vote() -> dict[str, Any]:
     """Explain what twice as many workers change."""
+    question = (
+        "Making a batch takes 800 ms, and a training step takes 100 ms. You change "
+        "num_workers from 4 to 8. What happens?"
+    )
     right = "B: batches come twice as often, but the first one comes no sooner"
     wrong = [
         (
@@ -160,4 +166,10 @@ def vote() -> dict[str, Any]:
         "started."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from lessonkit import Trace, benchmark
+from lessonkit.words import milliseconds
 
 __all__ = [
     "around",
@@ -109,8 +110,8 @@ def shared(read: float, step: float, machines: int) -> dict[str, Any]:
         (read + step, "That would be right for one machine without a prefetch."),
     ]
     why = (
-        "Reading eight times 2 MB at 400 MB per second takes 40 ms. The 20 ms of training are "
-        "hidden behind that."
+        "Reading eight times 2 MB at 400 MB per second takes "
+        f"{milliseconds(machines * read)}. The {milliseconds(step)} of training are hidden behind that."
     )
     return {"answer": per_step, "wrong": wrong, "why": why}
 
@@ -203,6 +204,7 @@ def not_once(job: Callable[..., Any], samples: int) -> Callable[[Any], int]:
 
 def vote() -> dict[str, Any]:
     """Explain what helps if the storage system is the limit."""
+    question = "A storage system can feed four machines and no more. What would help eight?"
     right = "C: reading fewer bytes"
     wrong = [
         (
@@ -227,4 +229,10 @@ def vote() -> dict[str, Any]:
         "machines' own disks would help."
     )
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

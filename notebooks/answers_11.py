@@ -7,7 +7,7 @@ from io import BytesIO
 from math import ceil
 from pkgutil import get_data
 from statistics import fmean as mean
-from typing import Any
+from typing import Any, NamedTuple
 
 from databound import load_job, recommend
 from databound.three_runs import ThreeRuns
@@ -19,6 +19,7 @@ __all__ = [
     "gpu_errors",
     "gpu_rows",
     "gpu_table",
+    "later_epoch",
     "mean",
     "measured",
     "off_by",
@@ -58,7 +59,27 @@ def probed(job: Any, **changes: Any) -> ThreeRuns:
     )
 
 
-def tried_rows(name: str) -> list[tuple[str, float, float]]:
+class Tried(NamedTuple):
+    """A setting, and the seconds of an epoch with it: as *told* by a forecast, and as it *took*."""
+
+    setting: str
+    told: float
+    took: float
+
+    @property
+    def off(self) -> float:
+        """The share by which the forecast differs from what was measured."""
+        return abs(self.told / self.took - 1)
+
+
+class Errors(NamedTuple):
+    """By which shares of the mean of two runs a forecast was off, and one of the two runs."""
+
+    told: list[float]
+    single: list[float]
+
+
+def tried_rows(name: str) -> list[Tried]:
     """Return the predicted and the measured second epoch, as the job is and with each change.
 
     The runs are real: `python -m benchmarks.job --store` wrote down the two epochs of each.
@@ -71,7 +92,7 @@ def tried_rows(name: str) -> list[tuple[str, float, float]]:
         words = (
             ", ".join(f"{name}={value}" for name, value in settings.items()) or "as it is"
         )
-        rows += [(words, job.forecast(**settings)[1], each) for each in taken]
+        rows += [Tried(words, job.forecast(**settings)[1], each) for each in taken]
     return rows
 
 
@@ -79,7 +100,7 @@ def tried(name: str) -> str:
     """Return a table of the predicted and the measured second epochs."""
     lines = [f"{'seconds of the second epoch':70}predicted  measured"]
     lines += [
-        f"{words:70}{told:9.3f}{took:10.3f}" for words, told, took in tried_rows(name)
+        f"{row.setting:70}{row.told:9.3f}{row.took:10.3f}" for row in tried_rows(name)
     ]
     return "\n".join(lines)
 
@@ -106,7 +127,7 @@ def on_gpu(name: str) -> Any:
     return stored | {"job": load_job(BytesIO(json.dumps(stored["job"]).encode()))}
 
 
-def gpu_rows(name: str) -> list[tuple[str, float, float]]:
+def gpu_rows(name: str) -> list[Tried]:
     """Return each setting of a job on the GPU, and its first epoch as predicted and measured."""
     found, rows = on_gpu(name), []
     usual = found["real"][0][0]
@@ -114,20 +135,22 @@ def gpu_rows(name: str) -> list[tuple[str, float, float]]:
         changed = {key: value for key, value in setting.items() if value != usual[key]}
         words = ", ".join(f"{key}={value}" for key, value in changed.items())
         told = found["job"].forecast(**setting)[0]
-        rows.append((words or "num_workers=0", told, mean(first for first, _ in runs)))
+        took = mean(first for first, _ in runs)
+        rows.append(Tried(words or "num_workers=0", told, took))
     return rows
 
 
 def gpu_table(name: str) -> str:
     """Return a table of what an epoch of a job on the GPU took, with what was predicted."""
     lines = [f"{'seconds of the first epoch':44}predicted  measured     off"]
-    for words, told, took in gpu_rows(name):
-        lines.append(f"{words:44}{told:9.2f}{took:10.2f}{100 * (told / took - 1):+6.0f} %")
+    for row in gpu_rows(name):
+        off = 100 * (row.told / row.took - 1)
+        lines.append(f"{row.setting:44}{row.told:9.2f}{row.took:10.2f}{off:+6.0f} %")
     return "\n".join(lines)
 
 
-def gpu_errors(name: str) -> tuple[list[float], list[float]]:
-    """Return by which shares of the mean of two runs a forecast was off, and the runs themselves."""
+def gpu_errors(name: str) -> Errors:
+    """Return by which shares the forecasts for a job on the GPU were off, and its runs themselves."""
     found = on_gpu(name)
     told, single = [], []
     for setting, runs in found["real"]:
@@ -135,14 +158,19 @@ def gpu_errors(name: str) -> tuple[list[float], list[float]]:
         for predicted, took in zip(forecast, zip(*runs, strict=True), strict=True):
             told.append(abs(predicted / mean(took) - 1))
             single.append(abs(took[0] / mean(took) - 1))
-    return told, single
+    return Errors(told, single)
 
 
 def off_by(part: float, *, told: bool = True) -> float:
     """Return what a *part* of all forecasts on the GPU was off by at most; or of single runs."""
-    jobs = [gpu_errors(name)[not told] for name in ("images", "text", "features")]
-    errors = sorted(error for each in jobs for error in each)
+    jobs = [gpu_errors(name) for name in ("images", "text", "features")]
+    errors = sorted(error for job in jobs for error in (job.told if told else job.single))
     return errors[int(part * len(errors))]
+
+
+def later_epoch(name: str, runs: str) -> float:
+    """Return the mean of a later epoch of a job on the GPU, in the *runs* after the advice."""
+    return mean(epochs[1] for epochs in on_gpu(name)["advice"][runs])
 
 
 def measured() -> Any:
@@ -259,6 +287,10 @@ def together() -> dict[str, Any]:
 
 def vote() -> dict[str, Any]:
     """Explain what the best loader can save."""
+    question = (
+        "A step takes 10 ms and making a batch takes 11 ms, one after the other. How much can "
+        "the best loader in the world save?"
+    )
     right = "A: 11 of 21 ms"
     wrong = [
         (
@@ -280,4 +312,10 @@ def vote() -> dict[str, Any]:
     ]
     why = "If the loader takes no time, the step remains, and it takes 10 ms."
     choices = sorted([right, *dict(wrong)])
-    return {"choices": choices, "answer": lambda: right, "wrong": wrong, "why": why}
+    return {
+        "question": question,
+        "choices": choices,
+        "answer": lambda: right,
+        "wrong": wrong,
+        "why": why,
+    }

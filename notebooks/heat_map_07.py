@@ -58,7 +58,7 @@ class HeatMap(Page):
         steps = []
         for step in search.steps:
             why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
-            square = [number - 1 for number in step.setting]
+            square = [number - 1 for number in step.setting.values()]
             steps.append(square_at(square, step.tried, why))
         self.tell("walk", {"steps": steps})
 
@@ -70,9 +70,14 @@ class HeatMap(Page):
         return f"A dark map: {across}, {down}. {what}"
 
 
-def square_at(square: list[int], tried: Tried, why: str) -> list[Any]:
+def square_at(square: list[int], tried: Tried, why: str) -> dict[str, Any]:
     """Return a *square* as the page gets it: its time, also in words, and *why* it was tried."""
-    return [square, tried.per_sample, milliseconds(tried.per_sample), why]
+    return {
+        "square": square,
+        "seconds": tried.per_sample,
+        "text": milliseconds(tried.per_sample),
+        "why": why,
+    }
 
 
 heat_map = HeatMap  # as users write it

@@ -192,17 +192,18 @@ class Mystery(Page):
     questions = ("measure", "commit")
 
     def __init__(self, number: int) -> None:
-        self.number, random = check.integer("number", number, least=0), Random(number)
+        self.number = check.integer("number", number, least=0)
+        random = Random(number)
         self.loaders = [
             drawn(culprit, random) for culprit in random.sample(list(MADE), COUNT)
         ]
         self.place = chosen(self.loaders, "loader")
-        state: dict[str, Any] = {"number": str(number)}
-        state |= {
+        state = {
+            "number": str(number),
             "told": [loader.told() for loader in self.loaders],
             "measures": MEASURES,
+            "choices": [CULPRIT.spec(), CHANGE.spec()],
         }
-        state |= {"choices": [CULPRIT.spec(), CHANGE.spec()]}
         super().__init__("mystery", state)
 
     def measure(self, loader: Any, which: Any) -> None:
@@ -213,20 +214,16 @@ class Mystery(Page):
 
     def commit(self, loader: Any, culprit: Any, change: Any) -> None:
         """Judge what was named, and show the run after the change over the one before."""
-        judge, culprit, change = (
-            self.place.value(loader),
-            CULPRIT.value(culprit),
-            CHANGE.value(change),
-        )
-        if culprit is None or change is None:
+        judge = self.place.value(loader)
+        named = CULPRIT.value(culprit)
+        tried = CHANGE.value(change)
+        if named is None or tried is None:
             self.tell("error", text="Choose what holds it back, and one change.")
             return
         answer = {
-            "text": judge.verdict(culprit, change),
-            "right": culprit == judge.culprit,
-        }
-        answer |= {
-            "scene": page_data(judge.after[change]),
+            "text": judge.verdict(named, tried),
+            "right": named == judge.culprit,
+            "scene": page_data(judge.after[tried]),
             "pinned": page_data(judge.trace),
         }
         self.tell("told", answer, loader=loader)

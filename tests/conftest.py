@@ -158,11 +158,10 @@ def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     from delivery.site import pages, symptoms
 
     folder = tmp_path_factory.mktemp("site")
-    lessons = sorted((pages.ROOT / "notebooks").glob("*.ipynb"))
-    (folder / "index.html").write_text(pages.first_page(lessons), encoding="utf-8")
-    symptoms.write_pages(folder, {path.stem: pages.title(path.stem) for path in lessons})
+    (folder / "index.html").write_text(pages.first_page(), encoding="utf-8")
+    symptoms.write_pages(folder)
     pages.picture_of_workers(folder)
-    pages.write_cards(lessons, folder)
+    pages.write_cards(folder)
     pages.write_report(folder)
     for path in (pages.HERE / "page").iterdir():
         if path.suffix in (".js", ".css"):

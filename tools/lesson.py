@@ -17,29 +17,15 @@ from typing import Any, NamedTuple
 
 import nbformat
 
+from lessonkit.widgets import questions
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions.question import Predict
+from tools.comments import set_up, without_comments
+from tools.lessons import LESSONS
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CONTROLS = NOTEBOOKS.parent / "docs" / "controls.ipynb"
-NUMBERS = NOTEBOOKS.parent / "tests" / "lessons" / "numbers"
-SERIES = (
-    "00_start_here",
-    "01_prefetch",
-    "02_interleave",
-    "03_parallel_map",
-    "04_cache",
-    "05_vectorise",
-    "06_ordering",
-    "07_optimisers",
-    "08_put_it_together",
-    "09_workers",
-    "10_many_machines",
-    "11_your_own_job",
-)
-WRITTEN = [name for name in SERIES if (NOTEBOOKS / f"{name}.ipynb").exists()]
-
+WRITTEN = [lesson.name for lesson in LESSONS]
 
 # Where a notebook's kernel finds the answers to its questions
 sys.path.insert(0, str(NOTEBOOKS))
@@ -47,11 +33,7 @@ sys.path.insert(0, str(NOTEBOOKS))
 BLOCK = re.compile(r"```.*?```", re.S)
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)
 SOLUTION = re.compile(r"```python\n(.*?)```", re.S)
-NUMBER = re.compile(
-    r"(?P<before>.*)\{(?P<shown>[^{}]+)\}(?P<after>.*?) == (?P<expression>.+)"
-)
-SOLVES = "the solution of "  # before the id of a cell, in braces, whose controls an expression sets
-UNITS = {"ms": 1e3, "µs": 1e6, "%": 1e2, "kB": 1e-3, "MB": 1e-6}
+SOLVED = "<summary>A solution</summary>"
 HEADING = re.compile(r"^(#+) (.+)$", re.M)
 
 
@@ -68,59 +50,6 @@ class Solved(NamedTuple):
 
     task: Any
     code: str
-
-
-class Number(NamedTuple):
-    """A number in the prose of a lesson, the words around it, and the expression that computes it."""
-
-    place: str  # file and line
-    before: str
-    shown: str
-    after: str
-    expression: str
-
-    def found(self, prose: str) -> int:
-        """Return how often the words are in the prose; *2 ms* is not found in *12 ms*."""
-        words = re.escape(self.before + self.shown + self.after)
-        return len(re.findall(rf"(?<![\d.,]){words}(?!\.?\d)", prose))
-
-    def problem(self, prose: str, names: dict[str, Any]) -> str:
-        """Return what an editor has to mend, or an empty text."""
-        line = f"{self.place}: {self.before}{{{self.shown}}}{self.after}"
-        found = self.found(prose)
-        if not found:
-            return f"{line}: the lesson does not have these words"
-        if found > 1:
-            return f"{line}: the lesson has these words {found} times; give more of them"
-        digits = re.search(r"-?\d[\d,]*(?:\.(\d+))?", self.shown)
-        if not digits:
-            return f"{line}: there is no number in the braces"
-        unit = self.shown[digits.end() :].strip("* ").split()[:1]
-        value = eval(self.expression, names) * (UNITS.get(unit[0], 1) if unit else 1)
-        close = 0.5 * 10 ** -len(digits[1] or "") + 1e-9
-        same = abs(value - float(digits[0].replace(",", ""))) <= close
-        return "" if same else f"{line}: {self.expression} is {value}"
-
-
-def numbers_of(path: Path) -> list[Number]:
-    """Return the lines of a file in tests/lessons/numbers, without headings."""
-    found = []
-    for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if line.strip() and not line.startswith("#"):
-            parts = NUMBER.fullmatch(line.strip())
-            where = f"{path.name}, line {place}"
-            assert parts, f"{where}: must be: words {{number}} words == expression"
-            found.append(Number(where, **parts.groupdict()))
-    return found
-
-
-def pages_of(name: str) -> tuple[str, Path]:
-    """Return the lesson whose names a file in tests/lessons/numbers uses, and the page that has its words."""
-    if name in SERIES:
-        return name, NOTEBOOKS / f"{name}.ipynb"
-    number = name.removeprefix("teaching_")
-    run = next(one for one in SERIES if one.startswith(number))
-    return run, NOTEBOOKS.parent / "docs" / "teaching" / f"{number}.md"
 
 
 class Shown(NamedTuple):
@@ -155,7 +84,7 @@ class Lesson:
         self.values = {cell: shown.value for cell, shown in self.shown.items()}
         self.took = process_time() - began
 
-    def widgets(self, kind: type) -> Iterator[tuple[str, Any]]:
+    def widgets(self, kind: type | tuple[type, ...]) -> Iterator[tuple[str, Any]]:
         """What cells showed that is of a kind, with the id of the cell."""
         seen: list[Any] = []
         for cell, value in self.values.items():
@@ -169,32 +98,18 @@ class Lesson:
 
     @property
     def prose(self) -> str:
-        """All text, without the code in it."""
-        return CODE.sub("", "\n\n".join(cell.source for cell in self.markdown))
+        """All text, without the code in it and without comments."""
+        text = "\n\n".join(cell.source for cell in self.markdown)
+        return CODE.sub("", without_comments(text))
 
     @property
-    def told(self) -> str:
-        """All Markdown as words with single spaces between them, one line for each cell; and the vote."""
-        texts = [cell.source for cell in self.markdown]
-        texts += [f"{self.vote.question} {self.vote.why}"]
-        return "\n".join(" ".join(text.split()) for text in texts)
-
-    @property
-    def vote(self) -> Predict:
+    def vote(self) -> questions.Choice:
         """The question at the end of the main path, which no run answers."""
-        (found,) = (asked for _, asked in self.widgets(Predict) if not asked.traces)
-        assert isinstance(found, Predict)
+        (found,) = (
+            asked for _, asked in self.widgets(questions.Choice) if not asked.traces
+        )
+        assert isinstance(found, questions.Choice)
         return found
-
-    @property
-    def listed(self) -> list[Number]:
-        """The lines of its file in tests/lessons/numbers."""
-        return numbers_of(NUMBERS / f"{self.name}.txt")
-
-    @property
-    def numbers(self) -> list[Number]:
-        """The numbers of the prose that an expression computes."""
-        return [number for number in self.listed if number.before != SOLVES]
 
     @property
     def headings(self) -> list[Heading]:
@@ -206,29 +121,15 @@ class Lesson:
 
     def solved(self) -> list[Solved]:
         """Each challenge with the solution that comes next."""
-        moved = {
-            one.shown: f"values = {one.expression}"
-            for one in self.listed
-            if one.before == SOLVES
-        }
         found, tasks = [], []
         for cell in self.cells:
             value = self.values.get(cell.id)
             if isinstance(value, Challenge) or (isinstance(value, Explore) and value.task):
-                tasks.append((cell.id, value))
-            elif (
-                tasks
-                and cell.cell_type == "markdown"
-                and "<summary>A solution</summary>" in cell.source
-            ):
-                asked, task = tasks.pop()
-                typed = SOLUTION.search(cell.source)
-                code = moved.pop(asked, typed[1] if typed else "")
-                assert code, f"{asked}: its solution has no values"
-                found.append(Solved(task, code))
-        # A lesson that ends before *Further* has cells that were not run
-        left_out = {cell.id for cell in self.cells} - self.values.keys()
-        assert moved.keys() <= left_out, f"no cell has such an id: {list(moved)}"
+                tasks.append(value)
+            elif tasks and cell.cell_type == "markdown" and SOLVED in cell.source:
+                typed = SOLUTION.findall(cell.source) or set_up(cell.source)
+                assert typed, f"{cell.id}: the solution has no code, and no values"
+                found.append(Solved(tasks.pop(), typed[0]))
         assert not tasks, "a challenge has no solution below it"
         return found
 
@@ -244,7 +145,11 @@ def run(source: str, names: dict[str, Any], file: str) -> Shown:
         exec(compile(ast.Module(body, []), file, "exec"), names)
         if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), file, "eval"), names)
-    state = value.state if isinstance(value, (Explore, Predict, Outcome)) else ""
+    state = (
+        value.state
+        if isinstance(value, (Explore, questions.Number, questions.Choice, Outcome))
+        else ""
+    )
     return Shown(value, printed.getvalue(), state)
 
 

@@ -5,7 +5,6 @@ python -m tools.repository NAME/PROJECT
 
 import re
 import sys
-import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -15,10 +14,9 @@ NOWHERE = "OWNER/REPOSITORY"  # until somebody says it
 
 def kept_at(root: Path) -> str:
     """Return the owner and name of the repository that `pyproject.toml` under *root* names."""
-    urls = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "urls"
-    ]
-    return "/".join(urls["Repository"].split("/")[-2:])
+    project = (root / "pyproject.toml").read_text(encoding="utf-8")
+    (address,) = re.findall(r'^Repository = "(.+)"$', project, re.MULTILINE)
+    return "/".join(address.split("/")[-2:])
 
 
 def site_of(name: str) -> str:

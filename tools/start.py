@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-OLDEST = (3, 11)  # as in pyproject.toml
+OLDEST = (3, 10)  # as in pyproject.toml
 NEWER = [f"python3.{minor}" for minor in range(16, OLDEST[1] - 1, -1)]
 
 
@@ -29,7 +29,7 @@ def main() -> None:
         ):
             os.execv(path, [path, "-m", "tools.start", *sys.argv[1:]])
     sys.exit(
-        f"lessonkit: Python {sys.version.split()[0]} is too old: install Python 3.11 or newer, "
+        f"lessonkit: Python {sys.version.split()[0]} is too old: install Python 3.10 or newer, "
         "or name the one to take, as in: make lab PYTHON=/path/to/python3.12"
     )
 

@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
-import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypedDict
 
 ROOT = Path(__file__).resolve().parent.parent
+PROJECT = ROOT / "pyproject.toml"
 VENV = ROOT / ".venv"
 READY = VENV / "ready"  # written last: without it, .venv is only half made
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 # Its settings, and what else it would keep in the user's folders
 JUPYTER = VENV / "jupyter"
-ROOM = 700  # MB, with what is downloaded meanwhile
-
-# What goes wrong on other people's machines, and what to do about it; with how pip and uv tell it.
-FULL = f"The disk is full. Make room (about {ROOM} MB in this folder, {2 * ROOM:,} for tests), and try again."
-LOCKED = "This folder cannot be written to: copy it to where you may write, and try there."
-OFFLINE = "The package index cannot be reached. Is there a network, or a proxy to be set? Then try again."
-NO_VENV = (
-    "This Python lacks the module that makes environments: install it "
-    f"(on Debian and Ubuntu: sudo apt install python3.{sys.version_info.minor}-venv), and try again."
+ROOM = (
+    700  # MB, with what is downloaded meanwhile; `tools.new_user` in a fresh clone shows it
 )
-CAUSES = {
-    FULL: r"No space left|Disk quota exceeded|os error 28|Errno 28|not enough space",
-    LOCKED: r"Read-only file system|Permission denied|os error 13|os error 30",
-    OFFLINE: r"NewConnectionError|name resolution|Name or service|nodename nor servname|Max retries|"
-    r"dns error|error sending request|[Ff]ailed to fetch|Could not connect|[Tt]imed? ?out|unreachable|"
-    r"[Cc]onnection refused",
-}
 
 LESSONS = "my-lessons"  # a learner's copies: git leaves this folder alone
 FIRST = f"{LESSONS}/00_start_here.ipynb"
@@ -72,11 +56,11 @@ VOILA = (
 
 
 class Target(NamedTuple):
-    """The modules that a target runs, with their arguments, and what it needs beside the package itself."""
+    """The modules that a target runs, with their arguments, and the extras of the package that it needs."""
 
     says: str
     runs: tuple[tuple[str, ...], ...]
-    extras: tuple[str, ...] = ("demo", "class", "test")
+    extras: tuple[str, ...] = ("test",)  # it builds on all others but the Hub's
 
 
 CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.tests",))
@@ -87,7 +71,9 @@ OPEN = (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}")
 COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), ("tools.trust",), OPEN)
 TARGETS = {
     "setup": Target("Everything is set up.", ()),
-    "lab": Target(f"JupyterLab starts with {FIRST}; Ctrl+C ends it.", COPY_AND_OPEN, ()),
+    "lab": Target(
+        f"JupyterLab starts with {FIRST}; Ctrl+C ends it.", COPY_AND_OPEN, ("lessons",)
+    ),
     "demo": Target(
         "Voilà serves the lessons without their code; Ctrl+C ends it.",
         (VOILA,),
@@ -100,7 +86,7 @@ TARGETS = {
     "site": Target(
         "The lessons become a site of static files, in build/site.",
         (("delivery.site",),),
-        (),  # its pages are made by the package, and by what JupyterLab brings along
+        ("lessons",),
     ),
     "class": Target(
         "The room gets the lessons, and you a board that shows what all predict.",
@@ -135,101 +121,70 @@ def stop(text: str) -> NoReturn:
     sys.exit(f"lessonkit: {text}")
 
 
-def made() -> dict[str, Any]:
-    """Return what .venv was made for; nothing if it is half made, was moved, or has lost its Python."""
+class Stamp(TypedDict):
+    """What .venv was made for: a complete one has this in the file `ready`."""
+
+    project: str  # the text of pyproject.toml
+    extras: list[str]
+    place: str  # an environment that was moved does not work
+
+
+def made() -> Stamp | None:
+    """Return what .venv was made for; None if it is half made, was moved, or has lost its Python."""
     with suppress(OSError, ValueError, TypeError, KeyError):
-        found: dict[str, Any] = json.loads(READY.read_text(encoding="utf-8"))
+        found: Stamp = json.loads(READY.read_text(encoding="utf-8"))
         if found["place"] == str(ROOT) and PYTHON.exists():
             return found
-    return {}
+    return None
 
 
-def set_up(extras: tuple[str, ...]) -> None:
-    """Make sure that .venv has the package and these *extras*."""
-    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+def set_up(extras: Iterable[str]) -> None:
+    """Make sure that .venv has the package and these *extras*, beside those that it has already."""
+    project = PROJECT.read_text(encoding="utf-8")
     found = made()
-    has = found.get("extras", ())
-    if found and found["for"] == wanted and {*extras} <= {*has}:
+    has = set(found["extras"]) if found else set()
+    wanted = has.union(extras)
+    if found and found["project"] == project and has == wanted:
         return
     if not found:
         make_venv()
-    say(
-        "The packages that the lessons need are installed into .venv; the first time this may take a minute."
-    )
-    asked = sorted({*extras, *has})
-    failed = run_showing(
-        [*installer(), "--editable", f".[{','.join(asked)}]" if asked else "."]
-    )
-    if failed == OFFLINE and found and asked == sorted(has):
+    say("Packages are installed into .venv; the first time this may take a minute.")
+    if installs(f".[{','.join(sorted(wanted))}]"):
+        stamp = Stamp(project=project, extras=sorted(wanted), place=str(ROOT))
+        READY.write_text(json.dumps(stamp), encoding="utf-8")
+    elif found and has == wanted:
         # What is there may be older than what is asked for, and still do.
-        say("The package index cannot be reached: the packages that are here are used.")
-    elif failed:
-        stop(failed)
+        say("That failed, as said above. The packages that are here are used.")
     else:
-        READY.write_text(
-            json.dumps({"for": wanted, "extras": asked, "place": str(ROOT)}),
-            encoding="utf-8",
+        stop(
+            "The packages cannot be installed; why is said above. Setting up needs a network, "
+            f"and about {ROOM} MB of room in this folder ({2 * ROOM:,} MB for tests)."
         )
 
 
 def make_venv() -> None:
-    """Make .venv anew."""
-    if shutil.disk_usage(ROOT).free < ROOM * 1e6:
-        stop(FULL)
-    if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
-        stop(NO_VENV)
+    """Make .venv anew; end here if this Python cannot, which then has said why."""
     if VENV.exists():
         say("What is in .venv is not complete, or was made elsewhere: it is made anew.")
         shutil.rmtree(VENV)
     say("A Python environment is made in .venv.")
-    if failed := run_showing([sys.executable, "-m", "venv", str(VENV)]):
-        stop(failed)
+    if subprocess.run(
+        [sys.executable, "-m", "venv", str(VENV)], env=environment()
+    ).returncode:
+        stop("The environment cannot be made; why is said above.")
     JUPYTER.mkdir()  # IPython warns where the folder above its own is missing
 
 
-def installer() -> list[str]:
-    """Return the command that installs: with uv if it is there, which takes half of the time."""
-    if uv := shutil.which("uv"):
-        return [uv, "pip", "install", "--python", str(PYTHON)]
-    return [
-        str(PYTHON),
-        "-m",
-        "pip",
-        "install",
-        "--disable-pip-version-check",
-        "--progress-bar=off",
-    ]
+def installs(package: str) -> bool:
+    """Install a *package* so that a change of its source counts; return whether that worked.
 
-
-def run_showing(command: list[str]) -> str:
-    """Run a program, and show what it says; return why it failed, in a sentence, or nothing."""
-    told = ""
-    pipes: Any = {
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.STDOUT,
-        "text": True,
-        "errors": "replace",
-    }
-    with subprocess.Popen(command, cwd=ROOT, env=environment(), **pipes) as child:
-        for line in child.stdout or ():
-            told += line
-            show(line)
-    show("")
-    return cause(told) if child.returncode else ""
-
-
-def show(line: str) -> None:
-    """Show how far a program has come, in one line of a terminal that changes."""
-    if sys.stdout.isatty():
-        width = shutil.get_terminal_size().columns - 1
-        print(f"\r{line.strip()[:width]:{width}}\r", end="", flush=True)
-
-
-def cause(told: str) -> str:
-    """Return why a program failed, as a sentence, from what it *told*."""
-    known = [sentence for sentence, pattern in CAUSES.items() if re.search(pattern, told)]
-    last = "".join(told.splitlines(keepends=True)[-20:])
-    return known[0] if known else f"Setting up failed. The last that was said:\n{last}"
+    uv does it if it is there, in half of the time that pip takes.
+    """
+    uv = shutil.which("uv")
+    pip = [uv, "pip"] if uv else [str(PYTHON), "-m", "pip", "--disable-pip-version-check"]
+    where = ["--python", str(PYTHON)] if uv else []
+    command = [*pip, "install", *where, "--editable", package]
+    return subprocess.run(command, cwd=ROOT, env=environment()).returncode == 0
 
 
 def environment() -> dict[str, str]:
@@ -288,13 +243,13 @@ def main(given: list[str]) -> int:
     if name not in TARGETS:
         stop(f"{name!r}: must be one of {', '.join(TARGETS)}")
     target = TARGETS[name]
-    if not os.access(ROOT, os.W_OK):
-        stop(LOCKED)
     try:
         with alone():
             set_up(target.extras)
     except OSError as error:
-        stop(cause(str(error)))
+        stop(
+            str(error)
+        )  # such as a disk that is full, or a folder that cannot be written to
     except KeyboardInterrupt:
         stop("Stopped.")
     say(target.says)

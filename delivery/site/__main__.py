@@ -25,7 +25,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CACHE = ROOT / "build" / "cache"
 SITE = ROOT / "build" / "site"
 PORT = 8000
-ROOM = 200e6  # bytes, with what is fetched and the site from before
 MADE_OF = ("lessonkit", "databound", "notebooks", "delivery/site")
 
 
@@ -42,8 +41,13 @@ def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
         "inputs": pages.sum_of(*(ROOT / name for name in MADE_OF)),
         "node": shutil.which("node"),
     }
-    inputs |= {"ideas": pages.ideas(), "repository": name, "address": address}
-    inputs |= {"licence": pages.LICENCE.read_text(encoding="utf-8")}
+    inputs |= {"repository": name, "address": address}
+    inputs |= {
+        "licences": [
+            path.read_text(encoding="utf-8")
+            for path in (pages.LICENCE, pages.LICENCE_OF_TEXTS)
+        ]
+    }
     inputs |= {"answers": symptoms.answers(), "own job": symptoms.own_job(name)}
     if full:
         inputs["pyodide"] = f"{full} {full.stat().st_mtime_ns if full.exists() else ''}"
@@ -53,8 +57,6 @@ def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
         targets.say(f"The site in {shown(to)} is up to date.")
         return
     began = perf_counter()
-    if shutil.disk_usage(CACHE).free < ROOM:
-        targets.stop(targets.FULL)
     wheels, pyodide = fetch.wheels(CACHE), full or fetch.pyodide(CACHE)
     wanted = python.OF_FULL if full else ()
     new, old = to.with_name(to.name + ".new"), to.with_name(to.name + ".old")
@@ -163,7 +165,7 @@ def main() -> None:
     try:
         build(asked.to.resolve(), asked.pyodide and asked.pyodide.resolve(), asked.address)
     except OSError as error:
-        targets.stop(targets.cause(str(error)))
+        targets.stop(str(error))
     except KeyboardInterrupt:
         targets.stop("Stopped.")
     if asked.serve is not None:

@@ -30,6 +30,8 @@ FOR_BROWSER = (
 )
 NPM = "https://registry.npmjs.org/"  # where nobody has said anything else
 OFFLINE = "{} cannot be reached, and the cache does not have everything. Try again when there is a network."
+NO_PACKAGES = "The packages of the site cannot be fetched; what pip says stands above."
+NO_PIP = "This Python has neither pip nor the module that brings it, ensurepip: install one of them."
 WRONG = "{} has another checksum than expected, and was not kept. Is there a proxy that changes it?"
 
 
@@ -59,14 +61,8 @@ def wheels(cache: Path) -> dict[str, Path]:
             "--requirement",
             str(cache / "missing.txt"),
         ]
-        done = subprocess.run(command, text=True, capture_output=True)
-        if done.returncode:
-            if "DO NOT MATCH THE HASHES" in done.stderr:
-                targets.stop(WRONG.format("A package"))
-            reason = targets.cause(done.stderr)
-            targets.stop(
-                OFFLINE.format("The package index") if reason == targets.OFFLINE else reason
-            )
+        if subprocess.run(command).returncode:
+            targets.stop(NO_PACKAGES)
         found = held(cache)
     return {name: found[digest] for name, digest in wanted.items()}
 
@@ -83,7 +79,7 @@ def pip(cache: Path) -> list[str]:
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     if not importlib.util.find_spec("ensurepip"):
-        targets.stop(targets.NO_VENV)
+        targets.stop(NO_PIP)
     home = cache / "pip"
     if not (home / "ready").exists():
         venv.create(home, with_pip=True, clear=True)

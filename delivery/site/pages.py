@@ -19,11 +19,14 @@ from delivery.site.opening import opening
 from delivery.site.python import BIG, PACKED
 from lessonkit import DataLoader, Dataset, benchmark
 from lessonkit.widgets import explore, slider
-from lessonkit.widgets.widget import HERE as OF_WIDGETS
+from lessonkit.widgets.widget import BUILT
+from tools.comments import without_comments
+from tools.lessons import LESSONS, WAYS, Lesson, in_words
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 LICENCE = ROOT / "LICENSE"
+LICENCE_OF_TEXTS = ROOT / "LICENSE-TEXTS"
 SHOWN = (".ipynb", ".json", ".py")
 APPS = ("notebooks", "tree")  # the lessons one by one, and the list of files
 UNUSED = re.compile(
@@ -99,25 +102,19 @@ PART = re.compile(
     r"GUESSES|BUSY|FIRST_LESSON|HOLDER|LICENCE|SOURCE)\b|ADDRESS"
 )
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
-REPORT = ("dom", "record", "report")  # the widgets' scripts of which it is made
+
 MEASURED = "*Measured on a computer with two cores; a browser cannot run this cell.*"
 KEYS = (
     "Here cells run by themselves. Commit to an answer before you look, because even a wrong guess "
     "helps you learn. If you change a cell, **Shift+Enter** runs it and moves on to the next. If it "
     "never ends, choose *Restart Kernel* in the menu *Kernel*."
 )
-WAYS = {
-    "WAY_TORCH": ("00", "01", "09"),
-    "WAY_OWN": ("11",),
-    "WAY_SHORT": ("00", "01", "03", "04", "08"),
-}
 STILL = re.compile(r"data:image/png;base64,[^\"]+")  # in a picture that was saved as a page
 # The answer to the first page's question is its only large figure; elsewhere the picture has one.
 ONE_LARGE = "body .lk-figures .lk-main b { font-size: 1.45em; line-height: 1.3; }\n"
 IN_REPORT = re.compile(r'<img (alt="[^"]*") src="data:image/png;base64,([^"]+)"[^>]*>')
 # Of the first page's question: ms, and counts of workers
 MAKE, STEP, BATCHES, BEGIN, MOST, GUESSES = 80, 10, 24, 2, 16, (2, 4, 8, 16)
-WORDS = {12: "Twelve"}
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
 
@@ -154,11 +151,9 @@ def assemble(
     english = {"displayName": "English", "nativeName": "English"}
     write(translations / "all.json", {"data": {"en": english}, "message": ""})
     write(translations / "en.json", {"data": {}, "message": ""})
-    lessons = sorted((folder / "files").glob("*.ipynb"))
-    (folder / "index.html").write_text(first_page(lessons, name, address), encoding="utf-8")
-    write_cards(lessons, folder)
-    titles = {path.stem: title(path.stem) for path in lessons}
-    symptoms.write_pages(folder, titles, name, address)
+    (folder / "index.html").write_text(first_page(name, address), encoding="utf-8")
+    write_cards(folder)
+    symptoms.write_pages(folder, name, address)
     add_ours(folder, python, name)
 
 
@@ -280,12 +275,15 @@ def for_browser(notebook: dict[str, Any], name: str = "") -> dict[str, Any]:
     """Return a *notebook* in which what a browser cannot do shows what was measured, and is not run.
 
     Cells with the tag `not-in-browser` need cores, processes or NumPy; what they have not
-    measured goes. A cell with the tag `own-job` says instead how one measures a job of one's
-    own, with the package from the repository *name*.
+    measured goes, and so do the comments that compute the numbers of a text. A cell with the
+    tag `own-job` says instead how one measures a job of one's own, with the package from the
+    repository *name*.
     """
     cells = []
     for cell in notebook["cells"]:
         tags = cell["metadata"].get("tags", ())
+        if cell["cell_type"] == "markdown":
+            cell = cell | {"source": without_comments("".join(cell["source"]))}
         if "keys" in tags:
             cells.append(cell | {"source": KEYS})
         elif "own-job" in tags:
@@ -358,8 +356,7 @@ def kept_picture(name: str, told: str, content: str) -> dict[str, Any]:
 
 def write_report(folder: Path) -> None:
     """Write the learner's report as a module: the first page and the archive of all work have it."""
-    scripts = [(OF_WIDGETS / f"{name}.js").read_text("utf-8") for name in REPORT]
-    text = "\n".join([*scripts, "export { Report, filesOf, reportOf };\n"])
+    text = (BUILT / "report.js").read_text("utf-8")
     (folder / "report.js").write_text(text, encoding="utf-8")
 
 
@@ -375,7 +372,8 @@ def add_ours(folder: Path, python: str, name: str) -> None:
         shutil.copy(folder / "notebooks" / "favicon.ico", icons / f"favicon{icon}.ico")
     handout = (ROOT / "docs" / "handout.html").read_text(encoding="utf-8")
     (folder / "handout.html").write_text(installed_from(handout, name), encoding="utf-8")
-    shutil.copy(LICENCE, folder / "LICENSE.txt")
+    for licence_of in (LICENCE, LICENCE_OF_TEXTS):
+        shutil.copy(licence_of, folder / f"{licence_of.name}.txt")
     write_report(folder)
     (worker,) = (folder / "extensions").rglob("comlink.worker.*.js")
     early = (folder / "early.js").read_text(encoding="utf-8").replace("PYTHON", python)
@@ -420,28 +418,26 @@ def compress(folder: Path) -> None:
             path.with_name(f"{path.name}.gz").write_bytes(packed)
 
 
-def first_page(lessons: list[Path], name: str = "", address: str = "") -> str:
-    """Return the first page: ways in, what people see and where it is explained, and all *lessons*.
+def first_page(name: str = "", address: str = "") -> str:
+    """Return the first page: ways in, what people see and where it is explained, and all lessons.
 
     *name* is that of the repository, and *address* that of the site, as far as they are known.
     """
-    idea, by_number = ideas(), {path.name[:2]: path for path in lessons}
     entries = [
-        f"<li><b>{link(path)}</b>"
-        f'<img src="cards/{path.stem}.png" alt="" loading="lazy" {size_of_first(path)}>'
-        f"<p>{escape(idea[path.name[:2]])}</p><small>{minutes(path)} minutes</small></li>"
-        for path in lessons
+        f"<li><b>{link(lesson)}</b>"
+        f'<img src="cards/{lesson.name}.png" alt="" loading="lazy" {size_of_first(lesson)}>'
+        f"<p>{escape(lesson.idea)}</p><small>{lesson.minutes} minutes</small></li>"
+        for lesson in LESSONS
     ]
-    parts = {
-        name: ", ".join(link(by_number[number]) for number in way)
-        for name, way in WAYS.items()
-    }
+    *hour, job = WAYS["an hour with PyTorch"]
+    ways = {"WAY_TORCH": hour, "WAY_OWN": [job], "WAY_SHORT": WAYS["ninety minutes"]}
+    parts = {name: ", ".join(map(link, way)) for name, way in ways.items()}
     parts |= {"SYMPTOMS": symptoms.table(), "LESSONS": "\n".join(entries)}
     parts["OWN_JOB"] = symptoms.html(symptoms.own_job(name)).replace('href="../', 'href="')
-    parts["HOURS"] = f"{sum(map(minutes, lessons)) / 60:.0f} hours"
+    parts["HOURS"] = f"{sum(lesson.minutes for lesson in LESSONS) / 60:.0f} hours"
     parts |= question()
-    parts["COUNT"] = WORDS.get(len(lessons), str(len(lessons)))
-    parts["FIRST_LESSON"] = symptoms.place(lessons[0].stem, "")
+    parts["COUNT"] = in_words(len(LESSONS)).capitalize()
+    parts["FIRST_LESSON"] = symptoms.place(LESSONS[0].name, "")
     guide = "docs/teaching.md"
     linked = (
         f'<a href="https://github.com/{name}/blob/HEAD/{guide}">The guide for teachers</a>'
@@ -478,41 +474,22 @@ def licence() -> tuple[str, str]:
     return text.partition("\n")[0], str(holder)
 
 
-def ideas() -> dict[str, str]:
-    """Return the idea of each lesson, by its number, as the teacher's page has it."""
-    told = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
-    return dict(re.findall(r"^\| \[(\d\d) [^|]*\| ([^|]*) \|", told, re.M))
-
-
-def link(lesson: Path) -> str:
+def link(lesson: Lesson) -> str:
     """Return a link to a *lesson*."""
-    return f'<a href="{symptoms.place(lesson.stem, "")}">{title(lesson.stem)}</a>'
+    return f'<a href="{symptoms.place(lesson.name, "")}">{lesson.numbered}</a>'
 
 
-def title(lesson: str) -> str:
-    """Return the number and the name of a *lesson*, which is shorter than its heading."""
-    told = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
-    (text,) = re.findall(rf"^\| \[({lesson[:2]} [^\]]*)\]", told, re.M)
-    return str(text)
-
-
-def size_of_first(lesson: Path) -> str:
+def size_of_first(lesson: Lesson) -> str:
     """Return how large the first picture of a *lesson* is, as attributes."""
-    return symptoms.size(symptoms.first_picture(lesson.stem))
+    return symptoms.size(symptoms.first_picture(lesson.name))
 
 
-def write_cards(lessons: list[Path], folder: Path) -> None:
-    """Write the first picture of each of the *lessons*, which its card on the first page shows."""
+def write_cards(folder: Path) -> None:
+    """Write the first picture of each lesson, which its card on the first page shows."""
     (folder / "cards").mkdir()
-    for path in lessons:
-        content = symptoms.png(symptoms.first_picture(path.stem))
-        (folder / "cards" / f"{path.stem}.png").write_bytes(content)
-
-
-def minutes(lesson: Path) -> int:
-    """Return how long the main path of a *lesson* takes, as its first cell says."""
-    told = re.search(r"\*\*Time\*\* (\d+) minutes", lesson.read_text(encoding="utf-8"))
-    return int(told[1]) if told else 0
+    for lesson in LESSONS:
+        content = symptoms.png(symptoms.first_picture(lesson.name))
+        (folder / "cards" / f"{lesson.name}.png").write_bytes(content)
 
 
 def loader_with(workers: int = BEGIN) -> tuple[DataLoader, dict[str, Any]]:

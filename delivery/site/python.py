@@ -79,7 +79,7 @@ def pack(
                         add_wheel(packed, zipfile.ZipFile(inner))
         for package in PACKAGES_OF_OURS:
             for path in sorted((ROOT / package).rglob("*")):
-                if path.is_file() and "__pycache__" not in path.parts:
+                if path.is_file() and is_shipped(path):
                     add(packed, path.relative_to(ROOT).as_posix(), path.read_bytes())
         # What lessons need is beside them; stubs are in the place of what is not here.
         for folder_of, pattern in (
@@ -98,6 +98,13 @@ def pack(
     compile_with_node(folder, cache)
     for name in BIG:
         squeeze(folder / name)
+
+
+def is_shipped(path: Path) -> bool:
+    """Whether a file of the package runs: of the page's modules only what is made of them does."""
+    page = ROOT / "lessonkit" / "widgets" / "page"
+    is_source = page in path.parents and path.parent != page / "built"
+    return "__pycache__" not in path.parts and not is_source
 
 
 def take(pyodide: Path, wanted: Sequence[str], folder: Path) -> dict[str, Any]:

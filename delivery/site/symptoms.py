@@ -19,6 +19,9 @@ from urllib.parse import quote
 
 from nbconvert.filters import markdown2html
 
+from tools.comments import without_comments
+from tools.lessons import LESSONS
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 FOLDER = "symptoms"  # of the site
@@ -98,7 +101,9 @@ def html(text: str, lesson: str = "") -> str:
         )
 
     # A wide block can be scrolled by keys, too
-    text = ANCHOR.sub("", markdown2html(text)).replace("<pre>", '<pre tabindex="0">')
+    text = ANCHOR.sub("", markdown2html(without_comments(text))).replace(
+        "<pre>", '<pre tabindex="0">'
+    )
     return LESSON_LINK.sub(to_lesson, text)
 
 
@@ -145,8 +150,8 @@ def place(lesson: str, section: str) -> str:
     return f"notebooks/index.html?path={quote(lesson)}.ipynb{after}"
 
 
-def page(symptom: Symptom, title: str, name: str = "", address: str = "") -> str:
-    """Return the page of a *symptom*, whose lesson has this *title*.
+def page(symptom: Symptom, name: str = "", address: str = "") -> str:
+    """Return the page of a *symptom*.
 
     *name* is that of the repository, and *address* that of the site, as far as they are known.
     """
@@ -161,7 +166,7 @@ def page(symptom: Symptom, title: str, name: str = "", address: str = "") -> str
         "cause": escape(symptom.cause),
         "answer": html(text, symptom.lesson),
         "lesson": f"../{place(symptom.lesson, symptom.section)}",
-        "title": title,
+        "title": next(one.numbered for one in LESSONS if one.name == symptom.lesson),
         "section": f", <em>{escape(symptom.section)}</em>" if symptom.section else "",
         "picture": drawn(picture, f"{symptom.name}.png") if picture else "",
         "preview": f"{address}{f'{FOLDER}/{symptom.name}' if picture else 'preview'}.png",
@@ -178,14 +183,12 @@ def page(symptom: Symptom, title: str, name: str = "", address: str = "") -> str
     return Template(template).substitute(parts)
 
 
-def write_pages(
-    folder: Path, titles: dict[str, str], name: str = "", address: str = ""
-) -> None:
-    """Write all pages and their pictures into the site in *folder*; *titles* are those of lessons."""
+def write_pages(folder: Path, name: str = "", address: str = "") -> None:
+    """Write all pages and their pictures into the site in *folder*."""
     to = folder / FOLDER
     to.mkdir()
     for symptom in symptoms():
-        text = page(symptom, titles[symptom.lesson], name, address)
+        text = page(symptom, name, address)
         (to / f"{symptom.name}.html").write_text(text, encoding="utf-8")
         if picture := whole(symptom)[1]:
             (to / f"{symptom.name}.png").write_bytes(png(picture))

@@ -3,11 +3,15 @@
 import math
 import operator
 from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from functools import partial, wraps
+from inspect import signature
+from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, get_args, get_origin
 
-Check = Callable[[str, Any], Any]
+Check = Callable[[str, Any], Any]  # of the name of an argument, and its value
 Kind = TypeVar("Kind")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 KINDS = ("wait", "native", "python")  # of work: what it holds
 AUTOTUNE = -1  # as in tf.data: a number to be found by the system
@@ -122,69 +126,101 @@ def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     return str(value)
 
 
-# ---- the arguments of operators, by their names ----
-
-
 def bytes_of(name: str, value: Any) -> Any:
     """Return the size of an element as a number, or as a function of the element."""
     return value if callable(value) else integer(name, value, least=0)
 
 
-BY_CHECK: tuple[tuple[Check, str, str], ...] = (
-    # The check, the arguments that it looks at, and those that may also be None: each as its
-    # name alone, or with the method in which the name means something else
-    (
-        flag,
-        "ahead batches drop_last drop_remainder getitems in_order keep persistent_workers "
-        "pin_memory random",
-        "shuffle deterministic reshuffle_each_iteration",
-    ),
-    (
-        function,
-        "flat_map.map_func generator interleave.map_func predicate",
-        "collate_fn map_func progress step worker_init_fn",
-    ),
-    (cost, "cost load open read", "train"),
-    (cost_of_bytes, "collate transfer", ""),
-    (integer, "index skip.count start take.count", "DataLoader.generator count seed"),
-    (
-        partial(integer, least=0),
-        "num_epochs num_samples num_workers queue",
-        "max_elements prefetch_factor",
-    ),
-    (partial(integer, least=0, auto=True), "prefetch.buffer_size", ""),
-    (
-        partial(integer, least=1),
-        "batch_size buffer_size num_shards",
-        "DataLoader.batch_size block_length ranks",
-    ),
-    (partial(integer, least=1, auto=True), "", "cycle_length num_parallel_calls"),
-    (partial(one_of, allowed=KINDS), "kind", ""),
-    (partial(one_of, allowed=("virtual", "real")), "clock", ""),
-    (event, "", "cancel"),
-    (bytes_of, "", "nbytes"),
-    (name_of_stage, "stage", ""),
-    (two_times, "DataLoader.start", ""),
-    (lambda name, value: value, "", "sampler batch_sampler"),
-)
-ARGUMENTS = {name: check for check, *names in BY_CHECK for name in " ".join(names).split()}
-# What None stands for, where an argument may be None
-OPTIONAL = dict.fromkeys(" ".join(row[2] for row in BY_CHECK).split()) | {
-    "block_length": 1,
-    "deterministic": True,
-    "reshuffle_each_iteration": True,
-}
+# ---- checks that stand at a method, in the annotations of its arguments ----
 
 
-def arguments(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return those of the *given* arguments of *method* that have a check, as it returns them."""
-    checked = {}
-    for argument, value in given.items():
-        name = f"{method}.{argument}"
-        if name not in ARGUMENTS:
-            name = argument
-        if value is None and name in OPTIONAL:
-            checked[argument] = OPTIONAL[name]
-        elif name in ARGUMENTS:
-            checked[argument] = ARGUMENTS[name](argument, value)
-    return checked
+@dataclass(frozen=True)
+class AtLeast:
+    """The check of an integer of *least* or more; with *auto*, or AUTOTUNE."""
+
+    least: int
+    auto: bool = False
+
+    def __call__(self, name: str, value: Any) -> int:
+        return integer(name, value, least=self.least, auto=self.auto)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """The check of one of the *words*."""
+
+    words: tuple[str, ...]
+
+    def __call__(self, name: str, value: Any) -> str:
+        return one_of(name, value, self.words)
+
+
+@dataclass(frozen=True)
+class InstanceOf:
+    """The check of an instance of *kind*, which an error calls *allowed*."""
+
+    kind: type[Any]
+    allowed: str = ""
+
+    def __call__(self, name: str, value: Any) -> Any:
+        return instance(name, value, self.kind, self.allowed)
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Make *function* check its arguments: it gets each as the check of its annotation returns it.
+
+    A check is a function of the name and the value of an argument. None passes if the type says
+    so. The signature that a reader sees has the types alone.
+
+    >>> @checked
+    ... def take(count: Annotated[int, AtLeast(0)]) -> int:
+    ...     return count
+    >>> take(-1)
+    Traceback (most recent call last):
+    ValueError: count=-1: must be 0 or more
+    >>> signature(take)
+    <Signature (count: int) -> int>
+    """
+    shown = signature(function)
+    parameters = []
+    checks: dict[str, Check] = {}
+    for parameter in shown.parameters.values():
+        annotation = parameter.annotation
+        if get_origin(annotation) is Annotated:
+            kind, check = get_args(annotation)
+            optional = type(None) in get_args(kind)
+            checks[parameter.name] = or_none(check) if optional else check
+            parameters.append(parameter.replace(annotation=kind))
+        else:
+            parameters.append(parameter)
+    if not checks:  # they would be texts if annotations were not evaluated
+        raise TypeError(f"{function}: must have an argument that is annotated with a check")
+    names = tuple(shown.parameters)
+
+    def check_one(name: str, value: Any) -> Any:
+        return checks[name](name, value) if name in checks else value
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        by_place = [check_one(*pair) for pair in zip(names, args, strict=False)]
+        by_name = {name: check_one(name, value) for name, value in kwargs.items()}
+        # Those too many are refused by the function itself, in Python's own words
+        return function(*by_place, *args[len(names) :], **by_name)  # type: ignore[arg-type]
+
+    call.__signature__ = shown.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return call
+
+
+def as_given(check: Check) -> Check:
+    """Return a check that refuses as *check* does, and returns the value as it was given."""
+
+    def checked_only(name: str, value: Any) -> Any:
+        check(name, value)
+        return value
+
+    return checked_only
+
+
+def or_none(check: Check) -> Check:
+    """Return a check that lets None pass, and leaves any other value to *check*."""
+    return lambda name, value: None if value is None else check(name, value)

@@ -8,7 +8,7 @@ from typing import Any
 from lessonkit.engine.operators.stream import Scope
 
 from .element import END, Element
-from .machine import FOUR_CORES, current
+from .machine import FOUR_CORES, this_process
 from .node import Node, shared
 from .run import Stopped
 from .threads import Threads, ThreadTask
@@ -69,12 +69,12 @@ class _Pass:
         self.stream = Scope(self.run).open(node)
         self.is_open = True
         self.asking = False
-        self.pid = current.pid
+        self.pid = this_process.pid
 
     def lock(self) -> threading.Lock:
         """Return the lock of the run; after a fork a new one, which no helper can have held."""
-        if self.pid != current.pid:
-            self.pid = current.pid
+        if self.pid != this_process.pid:
+            self.pid = this_process.pid
             self.run.lock = threading.Lock()
         return self.run.lock
 

@@ -6,10 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import check
 from .element import Element, as_int
+
+if TYPE_CHECKING:
+    from .run import Price, Process
 
 
 @dataclass(frozen=True)
@@ -35,33 +38,56 @@ class Machine:
 FOUR_CORES = Machine()  # where no other is named
 
 
-class WorkLog(list[tuple[Any, str | None, str]]):
-    """Collects the work that a function says, where it cannot be suspended to do it."""
+class Work(NamedTuple):
+    """Work that a function says: its price, its stage if it has one of its own, and its kind."""
 
-    def __init__(self, process: Any = None, element: Any = None) -> None:
-        self.process = process  # in which the function runs
-        self.element = element  # with which it was called
+    price: "Price"
+    stage: str | None
+    kind: str
 
-    def work(self, *piece: Any) -> None:
-        """Note its time, stage and kind."""
-        self.append(piece)
+
+class WorkLog(list[Work]):
+    """Collects the work that a function says, where it cannot be suspended to do it.
+
+    *process* is the one in which the function runs, and *element* what it was called with.
+    """
+
+    def __init__(
+        self, process: "Process | None" = None, element: Element | None = None
+    ) -> None:
+        self.process = process
+        self.element = element
+
+    def work(self, price: "Price", stage: str | None, kind: str) -> None:
+        """Note a piece of work."""
+        self.append(Work(price, stage, kind))
 
 
 # The caller of a function that only tells something: it spends no time
 NO_WORK = object()
 
 
-class _Current(threading.local):
-    """Knows this process, for all threads, and of each thread the caller of the function on it.
+class Current(threading.local):
+    """Knows of each thread the caller of the function on it.
 
-    A caller is a task or a log: it hears of the `work` that the function says.
+    A caller is a task or a log: it hears of the `work` that the function says. None calls from
+    outside a pipeline.
     """
 
     caller: Any = None
-    pid = os.getpid()  # kept, so that the system is not asked for each element
 
 
-current = _Current()
+current = Current()
+
+
+class ThisProcess:
+    """Knows the number of this process, so that the system is not asked for each element."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+
+
+this_process = ThisProcess()
 
 
 def number_in_hand() -> Any:
@@ -72,7 +98,7 @@ def number_in_hand() -> Any:
 def begin_anew() -> None:
     """Note that this process was forked: one that a function forks is outside the pipeline."""
     current.caller = None
-    _Current.pid = os.getpid()
+    this_process.pid = os.getpid()
 
 
 if hasattr(os, "register_at_fork"):
@@ -123,6 +149,8 @@ def get_worker_info() -> WorkerInfo | None:
 
 Function = Callable[..., Any]  # a learner's
 Cost = float | Callable[[Any], float]
+# Of a worker, in seconds; or a function of the epoch and of the worker's number
+StartTime = float | Callable[[int, int], float]
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,20 @@ import math
 import random
 from collections.abc import Callable, Container, Iterator, MutableMapping
 from dataclasses import dataclass, field
-from inspect import signature
-from itertools import count, repeat
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from . import check
+# How many elements there are: infinity without an end, None if that is not known
+Cardinality = int | float | None
 
-METHODS: dict[str, Callable[..., Any]] = {}  # by the name of the node that each makes
+# All by the method of a node. What a user calls to make it, whose signature tells the arguments
+METHODS: dict[str, Callable[..., Any]] = {}
+# What counts its elements, given the node and how many each input gives
+COUNTS: dict[str, Callable[..., Cardinality]] = {}
+# Those whose elements have the values that they had in the input
+KEEP_VALUES: set[str] = set()
+# Sources whose elements are there already, any of which can be asked for by its number
+LISTED = ("range", "from_list", "from_tensor_slices")
 SCALARS = (bool, int, float, complex, str, bytes)
 
 
@@ -31,12 +37,6 @@ class Node:
     def replace(self, *inputs: Node, **changes: Any) -> Node:
         """Return a new node with other *inputs* or arguments, and nothing in its caches."""
         return Node(self.method, inputs or self.inputs, self.arguments | changes)
-
-    def then(self, method: str, **given: Any) -> Node:
-        """Return the step *method* after this one; its *given* arguments are checked."""
-        known = signature(METHODS[method]).parameters.values()
-        usual = {one.name: one.default for one in known if one.default is not one.empty}
-        return Node(method, (self,), check.arguments(method, usual | given))
 
 
 class Description:
@@ -94,7 +94,8 @@ def walk(node: Node, known: Container[Node] = ()) -> Iterator[Node]:
         if is_next:
             yield node
         else:
-            todo += [(node, True), *zip(reversed(node.inputs), repeat(False))]
+            todo.append((node, True))
+            todo += [(one, False) for one in reversed(node.inputs)]
 
 
 def sites(node: Node) -> dict[tuple[int, ...], int]:
@@ -106,7 +107,7 @@ def sites(node: Node) -> dict[tuple[int, ...], int]:
         found.append(site)
         for index, part in enumerate(node.inputs):
             todo.append((part, (*site, index)))
-    return dict(zip(reversed(found), count(), strict=False))
+    return {site: number for number, site in enumerate(reversed(found))}
 
 
 def rebuilt(
@@ -119,97 +120,58 @@ def rebuilt(
     cache, and an unchanged node stays the same object.
     """
     for node in walk(root, done):
-        inputs = tuple(map(done.__getitem__, node.inputs))
+        inputs = tuple([done[one] for one in node.inputs])
         new = node if inputs == node.inputs else node.replace(*inputs)
         done[node] = change(node, new) if change else new
     return done[root]
 
 
-# Float | None: what the arguments hold has no types here
-def cardinality(node: Node) -> Any:
-    """Count the elements that *node* will give: infinity for no end, None if that is not known."""
-    known: dict[Node, Any] = {}
+def cardinality(node: Node) -> Cardinality:
+    """Count the elements that *node* will give, by what its operators say.
+
+    Whatever reads an element also brings the operators in, and each says its count beside its
+    stream; so all are known when the first node has been made.
+    """
+    known: dict[Node, Cardinality] = {}
     for part in walk(node, known):
-        known[part] = count_of(part, [*map(known.get, part.inputs)])
+        count = COUNTS.get(part.method)
+        known[part] = count and count(part, *[known[one] for one in part.inputs])
     return known[node]
 
 
-def count_of(node: Node, many: list[Any]) -> Any:
-    """Count the elements that *node* will give, if its inputs give so *many*."""
-    arguments: dict[str, Any] = node.arguments
-    count: Any = arguments.get("count")
-    if not node.inputs:
-        return len(arguments["values"]) if "values" in arguments else None
-    match node.method:  # what holds whether the input is known or not
-        case "DataLoader":
-            return _of_loader(node, many[0])
-        case "filter" | "flat_map" | "interleave":
-            return math.inf if math.inf in many else None
-        case "take" | "repeat" if count == 0:
-            return 0
-        case "zip" | "repeat" if 0 in many:
-            return 0
-        case "repeat" if count is None or count < 0:
-            # As in tf.data, also if it is not known whether there is anything to repeat
-            return math.inf
-        case "skip" if count < 0:
-            return 0
-    if None in many:
-        return None
-    result: Any = many[0]
-    match node.method:
-        case "zip":
-            return min(many)
-        case "take" if count > 0:
-            return min(result, count)
-        case "repeat":
-            return result * count
-        case "unbatch" if result not in (0, math.inf):
-            batch = node.inputs[0].arguments
-            return result * batch["batch_size"] if batch.get("drop_remainder") else None
-        case "skip":
-            return max(0, result - count)
-        case "batch" if result != math.inf:
-            return batches(result, arguments["batch_size"], arguments["drop_remainder"])
-        case "shard" if result != math.inf:
-            return max(
-                0, math.ceil((result - arguments["index"]) / arguments["num_shards"])
-            )
-    return result
-
-
-def batches(samples: int, size: int | None, drop_last: bool) -> int:
+def batches(samples: Cardinality, size: int | None, drop_last: bool) -> Cardinality:
     """Count the batches of *size* in a number of *samples*; without a size each sample is one."""
-    return samples // (size or 1) if drop_last else -(-samples // (size or 1))
-
-
-def _of_loader(node: Node, samples: Any) -> Any:
-    """Count the batches of a loader's *node*; None for an iterable, unless that has no end."""
-    options: dict[str, Any] = node.arguments
-    if options["batch_sampler"] is not None:
-        return length(options["batch_sampler"])
-    if options["sampler"] is not None:
-        samples = length(options["sampler"])
-    if samples in (None, math.inf) or base_of(node.inputs[0]) is None:
-        return math.inf if samples == math.inf else 0 if samples == 0 else None
-    return batches(samples, options["batch_size"], options["drop_last"])
-
-
-def length(sampler: Any) -> int | None:
-    """Return the length of a *sampler*; None if it has none, for it has only to be an iterable."""
-    return len(sampler) if hasattr(sampler, "__len__") else None
+    if samples is None or samples == math.inf or size is None:
+        return samples
+    return samples // size if drop_last else -(-samples // size)
 
 
 def base_of(node: Node) -> Node | None:
-    """Find the step above *node* that gives any sample by number; only sequential maps follow.
+    """Find the step above *node* that gives any sample by number.
 
-    That is a range or a list, a rank's shard of one, or a cache; None if there is none.
+    That is a range or a list, a rank's shard of one, a cache, or several of these one after the
+    other, but no caches; None if there is none. What follows it makes one sample of one.
     """
-    while node.method == "map" and node.arguments["num_parallel_calls"] is None:
+    base = before_samples(node)
+    if base.method == "cache":
+        return base
+    todo = [base]
+    while todo:
+        part = before_samples(todo.pop())
+        if part.method == "concatenate":
+            todo += part.inputs
+        elif (part.inputs[0] if part.method == "shard" else part).method not in LISTED:
+            return None
+    return base
+
+
+def before_samples(node: Node) -> Node:
+    """Return what comes before the steps that make one sample of one: sequential maps, numbers."""
+    while node.method in ("map", "enumerate") and not node.arguments.get(
+        "num_parallel_calls"
+    ):
         node = node.inputs[0]
-    source = node.inputs[0] if node.method == "shard" else node
-    known = source.method in ("range", "from_list") or node.method == "cache"
-    return node if known else None
+    return node
 
 
 def is_repeatable(node: Node) -> bool:
@@ -220,18 +182,51 @@ def is_repeatable(node: Node) -> bool:
 
 
 def one_call(node: Node) -> bool:
-    """Whether the maps under a loader's *node* are called once per batch: it must have an order."""
+    """Whether the maps under a loader's *node* are called once per batch.
+
+    It must have an order, and come from one source: as in PyTorch, concatenated datasets give
+    one sample at a time.
+    """
     options = node.arguments
-    return (
-        options["batch_size"] is not None
-        and options["getitems"]
-        and base_of(node.inputs[0]) is not None
-    )
+    base = base_of(node.inputs[0])
+    if options["batch_size"] is None or not options["getitems"]:
+        return False
+    return base is not None and base.method != "concatenate"
 
 
 def gives_single_values(node: Node) -> bool:
-    """Whether it is known that *node* gives single values: those of a range or of a file."""
-    changes = ("DataLoader", "batch", "flat_map", "interleave", "map", "unbatch", "zip")
-    while node.inputs and node.method not in changes:
-        node = node.inputs[0]
-    return node.method in ("range", "ArtificialDataset")
+    """Whether it is known that *node* gives single values, and neither batches nor tuples."""
+    return isinstance(outline_of(node), type)
+
+
+def outline_of(node: Node) -> Any:
+    """Return what all elements of *node* have in common, if the description tells it; else None.
+
+    That is the type of single values, the number of parts of tuples, or the keys of dicts.
+    """
+    found: set[Any] = set()
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        if part.method in KEEP_VALUES:
+            todo += part.inputs
+        elif part.method in ("range", "ArtificialDataset"):
+            found.add(int)
+        elif part.method == "zip":
+            found.add(len(part.inputs))
+        elif part.method == "enumerate":
+            found.add(2)
+        elif part.method in LISTED:
+            found |= {outline(value) for value in part.arguments["values"]}
+        else:
+            return None
+    return found.pop() if len(found) == 1 else None
+
+
+def outline(value: Any) -> Any:
+    """Return the outline of one *value*, None if it has none."""
+    if isinstance(value, dict):
+        return frozenset(value)
+    if isinstance(value, tuple):
+        return len(value)
+    return type(value) if type(value) in SCALARS else None

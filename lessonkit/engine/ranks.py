@@ -1,19 +1,23 @@
 """Ranks: machines that train together, each with its own loader, and wait for the slowest."""
 
+from __future__ import annotations
+
 import gc
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lessonkit.words import counted, milliseconds
 
-from . import check
 from .element import Element
 from .run import Stopped, Task
 from .trace import LOOP, MEET, NS, Trace
-from .virtual import ALL_RANKS, others
+from .virtual import Ended, Virtual, other_ranks
+
+if TYPE_CHECKING:
+    from .training import Loop, Progress
 
 UNEVEN = (
     "Rank {first} ran out of batches after step {step}, and rank {later} did not. "
@@ -91,7 +95,8 @@ class Rank:
     waits_since: int | None = None  # for the others
     asked = 0  # when it began to wait for its next element
 
-    def __init__(self, number: int, loop: Any) -> None:
+    def __init__(self, number: int, loop: Loop) -> None:
+        assert isinstance(loop.run, Virtual)  # ranks are a model
         self.number = number
         self.run = loop.run
         self.run.in_step = False
@@ -106,20 +111,21 @@ class Rank:
         self.has_step = got is not None
         if got is not None:
             self.times.append(StepTimes(self.asked, got, self.run.time))
-        await others()
+        await other_ranks()
         if got is not None:
             self.asked = self.run.time
 
     def next_time(self) -> float:
         """Return the time at which something can happen next in its run."""
         if self.run.ready:
-            return self.run.time  # type: ignore[no-any-return]
+            return self.run.time
         return self.run.sleeping[0][0] if self.run.sleeping else math.inf
 
     def go(self, until: float) -> None:
         """Run until it waits for the others or has ended, or up to the time *until*."""
-        if end := self.run.go(self.main, until):
-            self.has_ended = end != ALL_RANKS
+        stopped = self.run.go(self.main, until)
+        if stopped is not None:
+            self.has_ended = isinstance(stopped, Ended)
             self.waits_since = self.run.time
 
     def release(self, at: int) -> None:
@@ -138,20 +144,19 @@ class Rank:
 
 
 def train_together(
-    function: Any,
     count: int,
     record: bool | int,
-    progress: Any,
-    loop_over: Callable[..., Any],
+    progress: Progress | None,
+    loop_of: Callable[[int, bool, Progress | None], Loop],
 ) -> Ranks:
-    """Train on the pipelines that *function* makes for *count* ranks, and return what each did.
+    """Train on *count* ranks, and return what each did.
 
-    *loop_over* makes the training loop of a pipeline. *record* may be the only rank to be recorded,
-    and *progress* is told of the first. Raises ValueError for a rank to record that is none.
+    *loop_of* makes the training loop of a rank: of its number, whether it is recorded, and whom
+    it tells of its progress. *record* may be the only rank to be recorded, and *progress* is told
+    of the first. Raises ValueError for a rank to record that is none.
     """
     numbers = range(count)
     is_one = type(record) is int
-    check.function("dataset", function)
     if is_one and record not in numbers:
         raise ValueError(
             f"record={record!r}: must be True, False or one of the {count} ranks"
@@ -159,10 +164,8 @@ def train_together(
     with without_collector():
         loops = []
         for number in numbers:
-            recorded = number == record if is_one else record
-            loops.append(
-                loop_over(function(number), recorded, None if number else progress)
-            )
+            is_recorded = number == record if is_one else bool(record)
+            loops.append(loop_of(number, is_recorded, None if number else progress))
         ranks = [Rank(number, loop) for number, loop in enumerate(loops)]
         for rank in ranks:
             rank.run.storages = ranks[0].run.storages  # one storage for all

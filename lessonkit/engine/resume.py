@@ -8,9 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .node import Node, is_repeatable, walk
+
+if TYPE_CHECKING:
+    from .trace import Trace
 
 PLAIN = (type(None), bool, int, float, complex, str)
 OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -44,7 +47,7 @@ class State:
     position: float
 
 
-def state_of(trace: Any, after: int) -> State:
+def state_of(trace: "Trace", after: int) -> State:
     """Return the state of a run after *after* elements; ValueError if it has none."""
     node = trace.dataset.node
     recorded = trace.recorded
@@ -62,7 +65,7 @@ def state_of(trace: Any, after: int) -> State:
         event.change * event.nbytes for event in trace.events if event.time_ns <= now
     )
     first = times[0] if times else 0.0
-    before = trace.options["resume"]
+    before = trace.options.resume
     if before is not None:  # all is counted from the beginning of the run before
         first = before.position
         after = before.after + after

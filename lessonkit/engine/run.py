@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import check
 from .element import NOTHING, Bytes, Element, size_of, stack
@@ -27,11 +27,19 @@ from .machine import NO_WORK, Cost, Machine, WorkerInfo, WorkLog
 from .node import NodeStates
 from .trace import Name, Position, Recorder, Site
 
+if TYPE_CHECKING:
+    from .storage import SharedCores, Storage, StorageStreams
+
 Waits = Generator[int | None, None, None]  # what the awaitables are, for the clock
 
 
-# A storage and the bytes that are read from it: the time depends on all other reads
-StorageRead = tuple[Any, float]
+class StorageRead(NamedTuple):
+    """The price of reading *nbytes* from a *storage*: the time depends on all other reads."""
+
+    storage: "Storage"
+    nbytes: float
+
+
 # Whole nanoseconds, a read, or a function of the element that gives one of them
 Price = int | StorageRead | Callable[[Element], int | StorageRead]
 
@@ -78,7 +86,7 @@ class Task:
 
     run: "Run"
     process: "Process"
-    coro: Any
+    coro: Coroutine[Any, None, Any]
     stage: Name  # in whose name it waits
     lane: int = 0  # which of several parallel calls it is
     last: int = -1  # the last span that decided when it could go on
@@ -175,10 +183,9 @@ class Run(ABC):
     # The time as a trace has it: on the real clock what the computer's clock says
     time: int
     current: Task
-    task_type: type[Any] = Task
+    task_type: type[Task] = Task
     lacks_threads = False  # some helpers have no thread of their own
-    # `SharedCores`, if the cores of this run's machine are shared in slices
-    shared_cores: Any = None
+    shared_cores: "SharedCores | None" = None  # if the cores are shared in slices
     is_real = False
 
     def __init__(
@@ -188,12 +195,12 @@ class Run(ABC):
         self.recorder = recorder
         self.sized = recorder is not None  # whether elements are to know their bytes
         self.crash: BaseException | None = None  # what ended a helper that no error may end
-        self.tasks: set[Any] = set()  # the helpers that have not ended
+        self.tasks: set[Task] = set()  # the helpers that have not ended
         self.leftovers: list[Callable[[], object]] = []  # ends what would outlive the run
         self.sites: dict[Site, int] = {}  # of the description that a recorder is to know
         self.names: dict[tuple[Site, str, str], Name] = {}  # of the parts of the pipeline
         self.taken: set[str] = set()
-        self.storages: dict[Any, Any] = {}  # their streams
+        self.storages: dict[Storage, StorageStreams] = {}
         self.shares_storages = True  # a real worker process does not
         self.cores = Resource(self, "cores", machine.cores, "no core")
         self.process = Process(self, states)  # the main one
@@ -223,16 +230,11 @@ class Run(ABC):
             yield None
             if condition():
                 break
-        if self.recorder is not None and self.time > began:
-            self.recorder.spans += (
-                task.stage,
-                reason,
-                began,
-                self.time,
-                task.lane,
-                0,
-                task.last,
-                gate.name,
+        recorder = self.recorder
+        ended = self.time
+        if recorder is not None and ended > began:
+            recorder.add_span(
+                task.stage, reason, began, ended, task.lane, 0, task.last, gate.name
             )
 
     @abstractmethod
@@ -255,10 +257,10 @@ class Run(ABC):
         self, cost: Price, stage: Name | None, element: Element, kind: str
     ) -> None:
         """Spend *cost* as `spend` does, once it holds what it needs."""
-        price: Any = self.ask(cost, element) if callable(cost) else cost
-        if isinstance(price, tuple):
-            storage, nbytes = price
-            await storage.streams_in(self).read(self, nbytes, stage, element)
+        price = self.ask(cost, element) if callable(cost) else cost
+        if isinstance(price, StorageRead):
+            streams = price.storage.streams_in(self)
+            await streams.read(self, price.nbytes, stage, element)
             return
         check.amount(stage or "a pause", price / 1e9)
         if kind == "wait" or not price:
@@ -298,9 +300,11 @@ class Run(ABC):
             return self.call(function, stage, element, log)
         finally:
             if cost:
-                log.append((cost, stage, kind))
-            for duration, own_stage, own_kind in log:
-                await self.spend(duration, self.within(stage, own_stage), element, own_kind)
+                log.work(cost, stage, kind)
+            for work in log:
+                await self.spend(
+                    work.price, self.within(stage, work.stage), element, work.kind
+                )
 
     @types.coroutine
     def stand_back(self) -> Waits:
@@ -314,7 +318,8 @@ class Run(ABC):
     def measure(self, element: Element, nbytes: Bytes) -> None:
         """Note how many bytes *element* has: by *nbytes*, else its own, else as many as before."""
         if nbytes is None:
-            element.nbytes = size_of(element.value, element.nbytes)
+            if type(element.value) is not int:  # many are numbers: they have no size
+                element.nbytes = size_of(element.value, element.nbytes)
         elif callable(nbytes):
             given = self.ask(nbytes, element.value)
             name = check.ArgumentOf("nbytes", element.value)
@@ -337,19 +342,10 @@ class Run(ABC):
     ) -> None:
         """Record a span of the current task: from now on it decides when that can go on."""
         if self.recorder is not None and stage is not None:
-            spans = self.recorder.spans
             task = self.current
-            spans += (
-                stage,
-                kind,
-                began,
-                ended,
-                task.lane,
-                element.key,
-                task.last,
-                place,
+            task.last = self.recorder.add_span(
+                stage, kind, began, ended, task.lane, element.key, task.last, place
             )
-            task.last = len(spans) // 8 - 1
 
     def name(self, wanted: str, position: Position, role: str) -> Name:
         """Name the stage at *position* in this *role*: *wanted*, with a number if that is taken."""
@@ -399,6 +395,11 @@ class Run(ABC):
         self.tasks.discard(task)
 
     # ---- what the two clocks do differently ----
+
+    @types.coroutine
+    def keep_step(self) -> Generator[Any, None, None]:
+        """Keep in step with other ranks from now on, if there are any on this clock."""
+        yield from ()
 
     def cancel(self, task: Any) -> None:
         """End the helper *task* where it stands."""

@@ -9,18 +9,31 @@ from __future__ import annotations
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import ceil, inf
 from typing import Any
 
 from . import check
 from .element import Element
-from .run import Resource, StorageRead
+from .run import Resource, Run, StorageRead, Task, Waits
 from .trace import TRAIN, Name
 
 NOTHING_LEFT = 0.01  # of an amount; less than this is an error of rounding
 SAME_TIME = 2  # ns; an alarm that rings this close to the due time is not set again
+
+
+@dataclass(order=True)
+class Portion:
+    """What one task is served, in the order in which tasks get all of theirs.
+
+    Of two that get all at the same time, the one that began first comes first.
+    """
+
+    complete_at: float  # the service after which the task has got all
+    number: int
+    task: Task | None = field(compare=False)  # None when it has left
+    weight: float = field(compare=False)
 
 
 class Fluid(ABC):
@@ -33,60 +46,63 @@ class Fluid(ABC):
     reason = ""
     place = ""
 
-    def __init__(self, run: Any) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run  # in which the alarm is: the first in which something flows
         self.weight = 0.0  # of all that flows
         self.served = 0.0  # what a task that was there always has got
-        # The service after which a task has got all, its number, the task, or None when it has
-        # left, and its weight
-        self.heap: list[list[Any]] = []
-        self.since = self.count = 0
+        self.heap: list[Portion] = []
+        self.since = 0  # the time up to which all were served
+        self.count = 0  # portions so far
         self.armed: float = 0  # when the alarm rings next
-        self.alarm: Any = None
+        self.alarm: Task | None = None
 
     @abstractmethod
     def rate(self) -> float:
         """Return how much each task is served per nanosecond."""
 
     @types.coroutine
-    def flow(self, run: Any, amount: float, weight: float = 1) -> Any:
+    def flow(self, run: Run, amount: float, weight: float = 1) -> Waits:
         """Let *amount* flow for the current task of *run*, which has this *weight* among others."""
         if self.alarm is None:
             self.run = run
-            self.alarm = self.run.start(self.wake_finished(), Name(self.place))
+            self.alarm = run.start(self.wake_finished(), Name(self.place))
         self.advance(run.time)
         self.count += 1
-        portion = [self.served + amount, self.count, run.current, weight]
+        portion = Portion(self.served + amount, self.count, run.current, weight)
         heappush(self.heap, portion)
         self.weight += weight
         self.run.wake_at(run.time, self.alarm)
         try:
-            while portion[2]:
+            while portion.task:
                 yield None
         finally:
-            if portion[2]:  # it was cancelled: others have more from now on
+            if portion.task:  # it was cancelled: others have more from now on
                 self.advance(run.time)
                 self.leave(portion)
                 self.run.wake_at(run.time, self.alarm)
 
-    def leave(self, portion: list[Any]) -> None:
-        self.weight -= portion[3]
-        portion[2] = None
+    def leave(self, portion: Portion) -> None:
+        self.weight -= portion.weight
+        portion.task = None
 
     @types.coroutine
-    def wake_finished(self) -> Any:
+    def wake_finished(self) -> Waits:
         """Wake each task that has got its whole amount, whenever one may have."""
         heap = self.heap
         while True:
             now = self.run.time
             self.advance(now)
-            while heap and (heap[0][2] is None or heap[0][0] <= self.served + NOTHING_LEFT):
+            reached = self.served + NOTHING_LEFT
+            while heap and (heap[0].task is None or heap[0].complete_at <= reached):
                 portion = heappop(heap)
-                if task := portion[2]:
+                if task := portion.task:
                     self.leave(portion)
                     task.run.wake_at(now, task)
-            first = now + ceil((heap[0][0] - self.served) / self.rate()) if heap else inf
-            if first == inf or (self.armed > now and abs(first - self.armed) <= SAME_TIME):
+            if not heap:
+                yield None
+                continue
+            first = now + ceil((heap[0].complete_at - self.served) / self.rate())
+            if self.armed > now and abs(first - self.armed) <= SAME_TIME:
                 yield None
             else:
                 self.armed = first
@@ -100,10 +116,10 @@ class Fluid(ABC):
 
     def record(
         self,
-        run: Any,
+        run: Run,
         began: int,
         alone: int,
-        stage: Name,
+        stage: Name | None,
         element: Element,
         kind: str,
         last: int,
@@ -125,19 +141,20 @@ class SharedCores(Fluid):
     reason = "no core"
     place = "cores"
 
-    def __init__(self, run: Any, cores: int, step_cores: float) -> None:
+    def __init__(self, run: Run, cores: int, step_cores: float) -> None:
         super().__init__(run)
         self.cores = cores
         self.step_cores = step_cores
 
     async def compute(
-        self, duration: int, stage: Name, element: Element, kind: str
+        self, duration: int, stage: Name | None, element: Element, kind: str
     ) -> None:
         """Do *duration* nanoseconds of work; a trace shows the time lost to others as a wait."""
         run = self.run
         began = self.run.time
         last = self.run.current.last
-        await self.flow(run, duration, self.step_cores if stage.role == TRAIN else 1)
+        is_step = stage is not None and stage.role == TRAIN
+        await self.flow(run, duration, self.step_cores if is_step else 1)
         self.record(run, began, duration, stage, element, kind, last)
 
     def rate(self) -> float:
@@ -190,7 +207,7 @@ class Storage:
             nbytes if callable(nbytes) else check.amount("nbytes", nbytes, "bytes"),
         )
 
-    def streams_in(self, run: Any) -> StorageStreams:
+    def streams_in(self, run: Run) -> StorageStreams:
         """Return its streams in *run*, or in all ranks; ValueError if the run cannot share it."""
         if not run.shares_storages:
             raise ValueError(
@@ -199,7 +216,7 @@ class Storage:
             )
         if self not in run.storages:
             run.storages[self] = StorageStreams(run, self)
-        return run.storages[self]  # type: ignore[no-any-return]
+        return run.storages[self]
 
     @property
     def most(self) -> float:
@@ -219,7 +236,7 @@ class Read:
         return self.storage.first_byte + self.bytes_of(value) / self.storage.most
 
     def price_of(self, element: Element) -> StorageRead:
-        return self.storage, self.bytes_of(element.value)
+        return StorageRead(self.storage, self.bytes_of(element.value))
 
     def bytes_of(self, value: Any) -> float:
         """Return how many bytes are read for *value*."""
@@ -242,7 +259,7 @@ class StorageStreams(Fluid):
     reason = "storage busy"
     place = "storage"
 
-    def __init__(self, run: Any, storage: Storage) -> None:
+    def __init__(self, run: Run, storage: Storage) -> None:
         super().__init__(run)
         self.storage = storage
         self.streams = Resource(run, self.place, storage.streams or inf, self.reason)
@@ -251,11 +268,13 @@ class StorageStreams(Fluid):
         storage = self.storage
         return min(storage.most, storage.bandwidth / max(1.0, self.weight)) / 1e9
 
-    async def read(self, run: Any, nbytes: float, stage: Name, element: Element) -> None:
+    async def read(
+        self, run: Run, nbytes: float, stage: Name | None, element: Element
+    ) -> None:
         """Read *nbytes*: wait for a stream, then for the first byte, and then for all others."""
-        stage.storage = self.storage
-        if not run.is_real:
-            await run.keep_step()
+        if stage is not None:
+            stage.storage = self.storage
+        await run.keep_step()
         await self.streams.acquire(run)
         try:
             began = run.time
@@ -271,7 +290,7 @@ class StorageStreams(Fluid):
         finally:
             self.streams.release(run)
 
-    async def trickle(self, run: Any, left: float) -> None:
+    async def trickle(self, run: Run, left: float) -> None:
         """Let bytes flow on the real clock: little by little, since others come and go."""
         self.weight += 1
         try:

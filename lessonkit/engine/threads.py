@@ -22,7 +22,7 @@ from math import inf
 from typing import Any
 
 from .element import NOTHING, Element, call_parts, stack
-from .machine import Machine, WorkLog, current
+from .machine import Machine, WorkLog, current, this_process
 from .node import NodeStates
 from .run import Price, Process, Run, Stopped, Task, Waits
 from .trace import Name, Recorder
@@ -108,7 +108,7 @@ class Threads(Run):
         # Sleeps so far: among equal times, the first to fall asleep wakes first
         self.slept = 0
         self.stood_still = 0  # the end of the last time in which these helpers stood still
-        self.pid = current.pid
+        self.pid = this_process.pid
 
     @property
     def now(self) -> int:
@@ -186,7 +186,7 @@ class Threads(Run):
                     return
             finally:
                 self.lock.acquire()
-            if current.pid != self.pid:
+            if this_process.pid != self.pid:
                 raise RuntimeError(
                     "this iterator began before the fork, in the other process: make a new one"
                 )

@@ -5,14 +5,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from operator import attrgetter, ge, mul
-from typing import Any, NamedTuple
+from operator import attrgetter, mul
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lessonkit.words import counted, milliseconds
 
 from . import check
 from .machine import Machine
+from .node import Description
+from .options import RunOptions
 from .resume import State, state_of
+
+if TYPE_CHECKING:
+    from .ranks import Ranks
+    from .storage import Storage
 
 # The roles of stages:
 OPEN, READ, CALL, FILL, LOAD, TRAIN = "open", "read", "call", "fill", "load", "train"
@@ -48,12 +54,16 @@ class Name(str):
     position = LOOP
     role = TRAIN
     wanted = ""  # the name as it was asked for: others may have asked for the same
-    storage: Any = None  # that this stage reads from
+    storage: "Storage | None" = None  # that this stage reads from
 
     @property
     def operator(self) -> int:
         """The step of the description that it belongs to; -1 is the training loop."""
         return self.position.operator
+
+
+# The instance and the number of the sample for which a function made a source, if one did
+OuterSample = tuple[int, int] | None
 
 
 class Identity(NamedTuple):
@@ -64,28 +74,32 @@ class Identity(NamedTuple):
     sample: int
 
 
+NOBODY = Identity(-1, -1, -1)  # of what is done for no element
+
+
 @dataclass(eq=False, repr=False)
 class Recorder:
     """Records a run as it happens.
 
-    It must not slow the run down, nor fill the memory: the fields of all spans stand in
-    one flat list, eight for each, and those of buffer events likewise.
+    It must not slow the run down, nor fill the memory: the fields of all spans stand one after
+    another in a flat list, the first of a `Span` up to its place, and those of all buffer events in
+    another. Only this class knows so. A span is known by its index, and an element by its key.
     """
 
     is_repeatable = True  # are the steps that functions made
 
-    spans: list[Any] = field(default_factory=list)
-    events: list[Any] = field(default_factory=list)
-    # Each as a buffer event, of the stage that reads
-    files: list[tuple[Any, ...]] = field(default_factory=list)
+    flat_spans: list[Any] = field(default_factory=list)
+    flat_events: list[Any] = field(default_factory=list)
+    # Files that were opened or closed, of the stage that reads
+    files: list["BufferEvent"] = field(default_factory=list)
     # Of each element, by its key: the fields of an `Identity`; key 0 is nobody's
-    identities: list[tuple[int, int, int]] = field(default_factory=[(-1, -1, -1)].copy)
+    identities: list[tuple[int, int, int]] = field(default_factory=lambda: [NOBODY])
     # Of batches: the samples in them
     members: dict[int, tuple[int, ...]] = field(default_factory=dict)
     # Of batches of a loader, by their keys: their numbers in the epoch
     numbers: dict[int, int] = field(default_factory=dict)
     # Index lists that wait for a worker, each as a buffer event of its batch
-    queued: list[tuple[Any, ...]] = field(default_factory=list)
+    queued: list["BufferEvent"] = field(default_factory=list)
     # Of stages and buffers, as they were opened
     names: list[Name] = field(default_factory=list)
     # Of the buffers: how many elements there is room for
@@ -93,16 +107,60 @@ class Recorder:
     # Buffers of each name
     open: Counter[Name] = field(default_factory=Counter)
     # Sources, in the order in which they were opened
-    instances: dict[Any, int] = field(default_factory=dict)
+    instances: dict[tuple[Site, OuterSample], int] = field(default_factory=dict)
     # Of each source
     positions: list[Position] = field(default_factory=list)
     # Of each loader that has opened: how many processes it has
     workers: dict[Site, int] = field(default_factory=dict)
 
+    def add_span(
+        self,
+        stage: Name,
+        kind: str,
+        began: int,
+        ended: int,
+        lane: int,
+        element: int,
+        cause: int,
+        place: str = "",
+    ) -> int:
+        """Add a span, and return its index."""
+        spans = self.flat_spans
+        spans += (stage, kind, began, ended, lane, element, cause, place)
+        return len(spans) // SPAN_FIELDS - 1
+
+    def add_event(self, *fields: Any) -> None:
+        """Add what happened in a buffer: the *fields* of a `BufferEvent`."""
+        self.flat_events += fields
+
+    def spans_from(self, index: int) -> Iterator[tuple[Any, ...]]:
+        """Give the fields of each span from this *index* on."""
+        return rows(self.flat_spans[index * SPAN_FIELDS :], SPAN_FIELDS)
+
     @property
-    def count(self) -> int:
+    def span_count(self) -> int:
         """How many spans there are."""
-        return len(self.spans) // 8
+        return len(self.flat_spans) // SPAN_FIELDS
+
+    @property
+    def causes(self) -> list[int]:
+        """The cause of each span."""
+        return self.flat_spans[CAUSE::SPAN_FIELDS]
+
+    @property
+    def events(self) -> Iterator["BufferEvent"]:
+        """What happened in buffers, in the order of time."""
+        return map(BufferEvent._make, rows(self.flat_events, EVENT_FIELDS))
+
+    @property
+    def changes(self) -> list[int]:
+        """The elements that came or left at each of these events, +1 or -1."""
+        return self.flat_events[CHANGE::EVENT_FIELDS]
+
+    @property
+    def sizes(self) -> list[int]:
+        """The bytes of the element at each of these events."""
+        return self.flat_events[NBYTES::EVENT_FIELDS]
 
     def fork(self) -> "Recorder":
         """Make one for another process, which knows the elements and sources of this one."""
@@ -113,7 +171,7 @@ class Recorder:
             positions=[*self.positions],
         )
 
-    def opened(self, position: Position, outer: Any) -> int:
+    def opened(self, position: Position, outer: OuterSample) -> int:
         """Number the source at *position*, made from the *outer* sample."""
         instance = self.instances.setdefault((position.site, outer), len(self.instances))
         if instance == len(self.positions):
@@ -122,8 +180,9 @@ class Recorder:
 
     def identify(self, instance: int, epoch: int, sample: int) -> int:
         """Return a key for a *sample* that a source gives."""
-        self.identities.append((instance, epoch, sample))
-        return len(self.identities) - 1
+        identities = self.identities
+        identities.append((instance, epoch, sample))
+        return len(identities) - 1
 
     def join(self, parts: list[int]) -> int:
         """Return a key for an element that is made of *parts*."""
@@ -228,6 +287,15 @@ class BufferEvent(NamedTuple):
         return self.time_ns / NS
 
 
+# How the flat lists of a recorder are laid out
+SPAN_FIELDS = Span._fields.index("instance")  # the others belong to the element
+ELEMENT = Span._fields.index("element")
+CAUSE = Span._fields.index("cause")
+EVENT_FIELDS = len(BufferEvent._fields)
+CHANGE = BufferEvent._fields.index("change")
+NBYTES = BufferEvent._fields.index("nbytes")
+
+
 @dataclass
 class Epoch:
     """One pass of the training loop; times in seconds from its first request.
@@ -258,10 +326,11 @@ class Trace:
     duration: float  # seconds, from the first request to the end of the last step
     clock: str
     cancelled: bool
-    dataset: Any  # the pipeline that ran
+    dataset: Description  # the pipeline that ran
     machine: Machine
-    options: dict[str, Any]  # how it was run: the keywords of `benchmark`
-    ranks: Any = None  # what all ranks did, if this is the trace of one of several
+    options: RunOptions  # how it was run
+    # What all ranks did, if this is the trace of one of several
+    ranks: "Ranks | None" = None
 
     @property
     def recorded(self) -> Recorder:
@@ -277,10 +346,9 @@ class Trace:
         Raises ValueError if one has a later span as its cause: a chain of causes might have no end.
         """
         who = self.identities
-        causes = self.recorded.spans[6::8]
-        if any(map(ge, causes, range(len(causes)))):
+        if any(cause >= index for index, cause in enumerate(self.recorded.causes)):
             raise ValueError("this trace is damaged: a span has a later one as its cause")
-        return [Span(*row, *who[row[5]]) for row in rows(self.recorded.spans, 8)]
+        return [Span(*row, *who[row[ELEMENT]]) for row in self.recorded.spans_from(0)]
 
     @cached_property
     def work(self) -> list[Span]:
@@ -290,12 +358,12 @@ class Trace:
     @cached_property
     def events(self) -> list[BufferEvent]:
         """Everything that came into a buffer or left one, in the order of time."""
-        return [*map(BufferEvent._make, rows(self.recorded.events, 5))]
+        return [*self.recorded.events]
 
     @property
     def files(self) -> list[BufferEvent]:
         """Every file that was opened (+1) or closed (-1), with the stage that reads it."""
-        return [*map(BufferEvent._make, self.recorded.files)]
+        return self.recorded.files
 
     @property
     def buffers(self) -> dict[Name, int | None]:
@@ -305,7 +373,7 @@ class Trace:
     @cached_property
     def identities(self) -> list[Identity]:
         """The identity of each element, by its key; that of a batch is its first sample's."""
-        return [*map(Identity._make, self.recorded.identities)]
+        return [Identity(*fields) for fields in self.recorded.identities]
 
     def members(self, element: int) -> tuple[int, ...]:
         """Return the samples in an *element*: itself, or those of a batch."""
@@ -365,7 +433,8 @@ class Trace:
 
     def busy(self, stage: str) -> float:
         """Return the share of the run in which at least one call of *stage* was at work."""
-        busy = reached = 0
+        busy = 0
+        reached = 0
         for start, end in sorted(
             (span.start_ns, span.end_ns) for span in self.work if span.stage == stage
         ):
@@ -381,13 +450,12 @@ class Trace:
     @property
     def max_bytes(self) -> int:
         """How many bytes all buffers and caches held at the same time, at most."""
-        events = self.recorded.events
-        return _peak(map(mul, events[2::5], events[4::5]))
+        return _peak(map(mul, self.recorded.changes, self.recorded.sizes))
 
     @property
     def max_held(self) -> int:
         """How many elements all buffers and caches held at the same time, at most."""
-        return _peak(self.recorded.events[2::5])
+        return _peak(self.recorded.changes)
 
     def state(self, *, after: int) -> State:
         """Return the point *after* this number of elements, for `benchmark(..., resume=state)`.

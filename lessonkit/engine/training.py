@@ -4,21 +4,23 @@ import math
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, overload
+from typing import Annotated, Any, overload
 
 from lessonkit.engine.operators.stream import Scope, Stream
 
 from . import check
+from .check import AtLeast, InstanceOf, OneOf, checked
 from .element import END, Element, like
 from .machine import FOUR_CORES, Cost, Machine
-from .node import Description, NodeStates, cardinality, sites
+from .node import Description, Node, NodeStates, cardinality, sites
+from .options import RunOptions
 from .ranks import Ranks, train_together
 from .resume import State, fingerprint
 from .run import Gate, Run, Stopped, Task, price
 from .threads import Threads
-from .trace import COPY, LOAD, LOOP, TRAIN, Epoch, Recorder, Trace
+from .trace import COPY, LOAD, LOOP, NS, TRAIN, Epoch, Recorder, Trace
 from .virtual import Virtual
 
 Progress = Callable[[int, float], object]
@@ -31,12 +33,7 @@ USUAL = 0.010  # s; what a step takes if nothing is said
 
 
 class LoopStep:
-    """A part of the training loop: `take` spends on an element its cost, or calls a *function*.
-
-    A copy that takes no time has no *stage*, and is not taken: it leaves its name to others.
-    """
-
-    take: Callable[[Element], Awaitable[Any]]
+    """A part of the training loop: `take` spends on an element its cost, or calls a *function*."""
 
     def __init__(
         self,
@@ -47,18 +44,17 @@ class LoopStep:
         function: Callable[[Any], Any] | None = None,
     ) -> None:
         self.run = run
-        self.function: Any = function
-        cost_of = price(cost, name.lower(), "; a function to call is step=")
-        self.free = cost_of == 0 and not function
-        if not self.free or name != "Load":
-            self.stage = run.name(name, LOOP, role)
-            self.take = self.call if function else partial(run.spend, cost_of, self.stage)
+        self.stage = run.name(name, LOOP, role)
+        self.take: Callable[[Element], Awaitable[Any]]
+        if function:
+            self.take = partial(self.call, function)
+        else:
+            spent = price(cost, name.lower(), "; a function to call is step=")
+            self.take = partial(run.spend, spent, self.stage)
 
-    def call(self, element: Element) -> Awaitable[Any]:
-        """Call the function with *element* as one argument, where `apply` takes a tuple apart."""
-        return self.run.apply(
-            lambda *parts: self.function(element.value), element, self.stage
-        )
+    def call(self, function: Callable[[Any], Any], element: Element) -> Awaitable[Any]:
+        """Call *function* with *element* as one argument, where `apply` takes a tuple apart."""
+        return self.run.apply(lambda *parts: function(element.value), element, self.stage)
 
 
 class Background:
@@ -128,75 +124,77 @@ class CopiedAhead(Background):
         self.stream.close()
 
 
-@dataclass
+@dataclass(frozen=True)
+class LoopSettings:
+    """What the loops of all ranks have in common."""
+
+    options: RunOptions
+    clock: str
+    machine: Machine
+    keep: bool  # a trace holds on to the elements themselves
+    cancel: threading.Event | None
+    ranks: int  # machines, which share MOST_ELEMENTS
+
+    def new_run(self, *, is_recorded: bool) -> Run:
+        """Return a new run on the clock, with empty caches."""
+        states = NodeStates(fixed_seed=True)
+        recorder = Recorder() if is_recorded else None
+        if self.clock == "virtual":
+            return Virtual(self.machine, states, recorder)
+        return Threads(self.machine, states, recorder, self.cancel)
+
+
 class Loop:
     """The training loop over one pipeline, in a run of its own.
 
-    *options* are keywords of `benchmark`, those that a trace keeps; *ranks* is the number of
-    machines that share MOST_ELEMENTS. Raises TypeError if *pipeline* is none, and ValueError if it
-    never ends or if the state to resume does not fit it.
+    It counts the elements that came, in all epochs, and skips those before the state to resume.
+    Raises TypeError if *pipeline* is none, and ValueError if it never ends or if the state does not
+    fit it.
     """
 
-    pipeline: Description
-    is_recorded: bool
-    progress: Progress | None
-    _: KW_ONLY
-    options: dict[str, Any]
-    clock: str
-    machine: Machine
-    keep: bool
-    cancel: threading.Event | None
-    ranks: int
     # Waits for other ranks: after a step whose element was there at this time, or after an epoch
     meet: Callable[[int | None], Awaitable[None]] | None = None
 
-    def __post_init__(self) -> None:
-        pipeline = self.pipeline
-        options = self.options
-        machine = self.machine
+    def __init__(
+        self,
+        pipeline: Description,
+        settings: LoopSettings,
+        *,
+        is_recorded: bool,
+        progress: Progress | None,
+    ) -> None:
         if not isinstance(pipeline, Description):
             raise TypeError(f"dataset={pipeline!r}: must be a Dataset")
         node = pipeline.node
-        resume = options["resume"]
-        most = options["max_elements"]
-        count = cardinality(node)
-        if most is None and count == math.inf:
-            raise ValueError(
-                "the pipeline never ends: set max_elements, or give repeat() a count"
-            )
-        self.most = math.inf if most is None else most
-        self.is_endless = most is count is None and self.clock == "virtual"  # perhaps
-        if self.is_endless:
-            self.most = MOST_ELEMENTS // self.ranks + 1
-        if resume is not None and resume.pipeline != fingerprint(node, machine.cores):
-            raise ValueError(
-                "resume: this state is of another pipeline, or of one that was changed since, "
-                "or of a machine with more or fewer cores"
-            )
-        # Elements that are made again, and let go
-        self.skip = resume.after if resume else 0
-        shared = (
-            machine,
-            NodeStates(fixed_seed=True),
-            Recorder() if self.is_recorded else None,
-        )
-        self.run: Run = (
-            Virtual(*shared) if self.clock == "virtual" else Threads(*shared, self.cancel)
-        )
-        self.run.sites = sites(node)
-        ahead = options["ahead"] and node.arguments.get("pin_memory", True)
-        step = options["step"]
-        queue = options["queue"]
-        self.train = LoopStep(
-            self.run, "Train", TRAIN, options["train"] or 0, None if queue else step
-        )
-        # Of a step, if the accelerator has a queue; else the step itself
-        self.launch = LoopStep(self.run, "Launch", COPY, 0, step) if queue else self.train
-        self.load = LoopStep(
-            self.run, "Load", COPY if ahead or queue else LOAD, options["load"]
-        )
-        self.ahead = ahead and not self.load.free
+        options = settings.options
+        self.pipeline = pipeline
+        self.settings = settings
+        self.options = options
+        self.progress = progress
+        self.most, self.may_be_endless = most_elements(node, settings)
+        self.skip = skipped(node, settings)
         self.epochs: list[Epoch] = []
+        self.run = settings.new_run(is_recorded=is_recorded)
+        self.run.sites = sites(node)
+        # A queue trains on what the loop only launches; a second stream copies pinned batches
+        queue = options.queue
+        ahead = options.ahead and node.arguments.get("pin_memory", True)
+        step = None if queue else options.step
+        self.train = LoopStep(self.run, "Train", TRAIN, options.train or 0, step)
+        self.launch = self.train
+        if queue:
+            self.launch = LoopStep(self.run, "Launch", COPY, 0, options.step)
+        # A copy that takes no time leaves its name to others
+        self.load: LoopStep | None = None
+        if price(options.load, "load") != 0:
+            role = COPY if ahead or queue else LOAD
+            self.load = LoopStep(self.run, "Load", role, options.load)
+        self.copies_ahead = ahead
+        self.accelerator: Background | None = None
+        if queue:
+            self.accelerator = Background(
+                self.train, "the accelerator's queue", "buffer full"
+            )
 
     def complete(self) -> Trace:
         """Train until the end or until cancelled, and return the trace."""
@@ -213,53 +211,52 @@ class Loop:
         return Trace(
             self.run.recorder,
             self.epochs,
-            self.run.time / 1e9,
-            self.clock,
+            self.run.time / NS,
+            self.settings.clock,
             cancelled,
             self.pipeline,
-            self.machine,
+            self.settings.machine,
             self.options,
         )
 
-    async def run_epochs(self) -> None:
-        """Train for all epochs, or until there were enough elements; ValueError if too many."""
+    # It goes on with every element of every run, so it calls nothing that it can do itself.
+    async def run_epochs(self) -> None:  # noqa: C901, PLR0912, PLR0915
+        """Train for all epochs, or until there were enough elements; ValueError if too many.
+
+        All of it is one coroutine: each time that it goes on, all that wait for one another do.
+        """
         run = self.run
-        load = self.load
+        load = None if self.copies_ahead else self.load
         launch = self.launch
-        cancel = self.cancel
-        watched = run.recorder is not None or self.progress is not None
-        skip = self.skip
-        queue = self.options["queue"]
+        accelerator = self.accelerator
         meet = self.meet
+        cancel = self.settings.cancel
+        progress = self.progress
         most = self.most
+        skip = self.skip
         count = 0
-        copies = not (load.free or self.ahead)
-        accelerator = None
-        if queue:
-            accelerator = Background(self.train, "the accelerator's queue", "buffer full")
-        for _ in range(self.options["num_epochs"]):
-            epoch = Epoch(start=run.time / 1e9)
-            self.epochs.append(epoch)
+        for _ in range(self.options.num_epochs):
+            stream, epoch = self.begin_epoch()
             before = count
             samples = 0
-            stream = Scope(run).open(self.pipeline.node)
-            give = CopiedAhead(stream, load) if self.ahead else stream
             try:
-                while count < most and (element := await give.next()) is not END:
+                while count < most and (element := await stream.next()) is not END:
                     got = run.time if meet else 0
                     count += 1
                     if count <= skip:
                         continue
                     samples += element.samples
-                    if watched:
-                        self.take_down(epoch, count, element)
+                    if run.recorder is not None:
+                        self.take_down(epoch, element)
+                    if progress is not None:
+                        run.ask(progress, count, run.time / NS)
                     if cancel and cancel.is_set():
                         raise Stopped
-                    if copies:
+                    if load:
                         await load.take(element)
                     await launch.take(element)
                     if accelerator:
-                        await accelerator.until(left=queue - 1)
+                        await accelerator.until(left=self.options.queue - 1)
                         accelerator.begin(element)
                     if meet:
                         await meet(got)
@@ -270,31 +267,77 @@ class Loop:
             finally:
                 epoch.count = max(0, count - max(before, skip))
                 epoch.samples = samples
-                epoch.duration = run.time / 1e9 - epoch.start
-                give.close()
-                if accelerator:
-                    accelerator.close()
-            if before < count <= skip:  # all of it was before
+                self.end_epoch(stream, epoch)
+            if before < count <= skip:  # all of it was before the state
                 self.epochs.pop()
             if count == most:
-                if self.is_endless:
+                if self.may_be_endless:
                     raise ValueError(
-                        f"the pipeline gave {most - 1} elements and did not end: set max_elements"
+                        f"the pipeline gave {most - 1} elements and did not end: "
+                        "set max_elements"
                     )
                 return
 
-    def take_down(self, epoch: Epoch, count: int, element: Element) -> None:
-        """Record the arrival of *element*, and report that it is number *count*."""
-        now = self.run.time / 1e9
-        if self.run.recorder is not None:
-            epoch.keys.append(element.key)
-            epoch.arrivals.append(now - epoch.start)
-            epoch.elements.append(element.value if self.keep else _described(element.value))
-        if self.progress is not None:
-            self.run.ask(self.progress, count, now)
+    def begin_epoch(self) -> tuple[Stream | CopiedAhead, Epoch]:
+        """Open the pipeline, and return what gives the elements of an epoch, and its record."""
+        epoch = Epoch(start=self.run.time / NS)
+        self.epochs.append(epoch)
+        stream = Scope(self.run).open(self.pipeline.node)
+        if self.load and self.copies_ahead:
+            return CopiedAhead(stream, self.load), epoch
+        return stream, epoch
+
+    def end_epoch(self, stream: Stream | CopiedAhead, epoch: Epoch) -> None:
+        """Note how long the *epoch* took, and close what it had open."""
+        epoch.duration = self.run.time / NS - epoch.start
+        stream.close()
+        if self.accelerator:
+            self.accelerator.close()
+
+    def take_down(self, epoch: Epoch, element: Element) -> None:
+        """Note in *epoch* that *element* has arrived."""
+        value = element.value
+        is_kept = self.settings.keep or type(value) is int  # many are numbers
+        epoch.keys.append(element.key)
+        epoch.arrivals.append(self.run.time / NS - epoch.start)
+        epoch.elements.append(value if is_kept else described(value))
 
 
-def _described(value: Any, room: int = MOST_PARTS) -> Any:
+def most_elements(node: Node, settings: LoopSettings) -> tuple[float, bool]:
+    """Return after how many elements a loop ends, and whether one more would never be the last.
+
+    Raises ValueError if the pipeline that ends in *node* never ends.
+    """
+    most = settings.options.max_elements
+    if most is not None:
+        return most, False
+    count = cardinality(node)
+    if count == math.inf:
+        raise ValueError(
+            "the pipeline never ends: set max_elements, or give repeat() a count"
+        )
+    if count is None and settings.clock == "virtual":
+        return MOST_ELEMENTS // settings.ranks + 1, True
+    return math.inf, False
+
+
+def skipped(node: Node, settings: LoopSettings) -> int:
+    """Return how many elements are made again and let go, because they were trained on before.
+
+    Raises ValueError if the state to resume is of another pipeline.
+    """
+    state = settings.options.resume
+    if state is None:
+        return 0
+    if state.pipeline != fingerprint(node, settings.machine.cores):
+        raise ValueError(
+            "resume: this state is of another pipeline, or of one that was changed since, "
+            "or of a machine with more or fewer cores"
+        )
+    return state.after
+
+
+def described(value: Any, room: int = MOST_PARTS) -> Any:
     """Return *value* if it is small and plain, else a description: a trace keeps no data.
 
     Lists and tuples in it share the *room* for parts.
@@ -304,7 +347,7 @@ def _described(value: Any, room: int = MOST_PARTS) -> Any:
     if isinstance(value, str) and len(value) < 100:
         return value
     if isinstance(value, (list, tuple)) and len(value) <= room:
-        parts = [_described(part, room // len(value)) for part in value]
+        parts = [described(part, room // len(value)) for part in value]
         return like(value, parts) if isinstance(value, tuple) else parts
     shape = f"({len(value)},)" if isinstance(value, list) else getattr(value, "shape", None)
     return f"<{type(value).__name__}{f' {shape}' if shape is not None else ''}>"
@@ -318,24 +361,25 @@ def benchmark(
 def benchmark(
     dataset: Callable[[int], Description], *given: Any, ranks: int, **options: Any
 ) -> Ranks: ...
-def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one what else it takes
+@checked  # type: ignore[misc]  # the two above leave to this one what else it takes
+def benchmark(
     dataset: Any,
-    num_epochs: int = 2,
-    train: Cost | None = None,
-    load: Cost = 0,
-    clock: str = "virtual",
-    machine: Machine = FOUR_CORES,
-    max_elements: int | None = None,
+    num_epochs: Annotated[int, AtLeast(0)] = 2,
+    train: Annotated[Cost | None, check.as_given(check.cost)] = None,
+    load: Annotated[Cost, check.as_given(check.cost)] = 0,
+    clock: Annotated[str, OneOf(("virtual", "real"))] = "virtual",
+    machine: Annotated[Machine, InstanceOf(Machine)] = FOUR_CORES,
+    max_elements: Annotated[int | None, AtLeast(0)] = None,
     *,
-    step: Callable[[Any], Any] | None = None,
-    ahead: bool = False,
-    queue: int = 0,
+    step: Annotated[Callable[[Any], Any] | None, check.function] = None,
+    ahead: Annotated[bool, check.flag] = False,
+    queue: Annotated[int, AtLeast(0)] = 0,
     record: bool | int = True,
-    keep: bool = False,
-    progress: Progress | None = None,
-    cancel: threading.Event | None = None,
-    resume: State | None = None,
-    ranks: int | None = None,
+    keep: Annotated[bool, check.flag] = False,
+    progress: Annotated[Progress | None, check.function] = None,
+    cancel: Annotated[threading.Event | None, check.event] = None,
+    resume: Annotated[State | None, InstanceOf(State)] = None,
+    ranks: Annotated[int | None, AtLeast(1)] = None,
 ) -> Any:
     """Run the training loop over *dataset*, from empty caches, and return what happened.
 
@@ -375,7 +419,6 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     >>> f"{benchmark(ArtificialDataset().prefetch(1)).busy('Train'):.1%}"
     '35.3%'
     """
-    options = check.arguments("benchmark", locals())
     if None not in (train, step) and not queue:
         raise TypeError(
             f"train={train!r}, step={step!r}: must be a cost or a function to call, not both"
@@ -383,28 +426,37 @@ def benchmark(  # type: ignore[misc]  # of the two above: they leave to this one
     if ranks is None or type(record) is not int:
         check.flag("record", record)
     if resume is not None:
-        state = check.instance("resume", resume, State)
-        check.integer("resume: after", state.after, least=0)
+        check.integer("resume: after", resume.after, least=0)
     if train is None and (queue or step is None):
         train = USUAL
-    # A trace keeps all but the first five. The last two come after *step* again, because a
-    # challenge names the first option that differs, and a step of one's own also changes train.
-    for name in ("cancel", "clock", "keep", "progress", "ranks", "train", "load"):
-        del options[name]
-    loop_over = partial(
-        Loop,
-        options=options | {"train": train, "load": load, "resume": resume},
+    settings = LoopSettings(
+        RunOptions(
+            num_epochs=num_epochs,
+            max_elements=max_elements,
+            step=step,
+            ahead=ahead,
+            queue=queue,
+            train=train,
+            load=load,
+            resume=resume,
+        ),
         clock=clock,
-        machine=check.instance("machine", machine, Machine),
+        machine=machine,
         keep=keep,
         cancel=cancel,
         ranks=ranks or 1,
     )
     if ranks is None:
-        return loop_over(dataset, bool(record), progress).complete()
+        loop = Loop(dataset, settings, is_recorded=bool(record), progress=progress)
+        return loop.complete()
+    check.function("dataset", dataset)
     if clock == "real" or queue or resume:
         raise ValueError(
             "ranks: must not be given with clock='real', queue or resume: "
             "they are a model of other machines"
         )
-    return train_together(dataset, ranks, record, progress, loop_over)
+
+    def loop_of(rank: int, is_recorded: bool, progress: Progress | None) -> Loop:
+        return Loop(dataset(rank), settings, is_recorded=is_recorded, progress=progress)
+
+    return train_together(ranks, record, progress, loop_of)

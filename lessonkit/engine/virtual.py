@@ -2,10 +2,11 @@
 
 import types
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
+from enum import Enum
 from heapq import heappop, heappush
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from .element import NOTHING, Element, call_parts
 from .machine import Machine, WorkLog, current
@@ -14,15 +15,24 @@ from .run import Price, Run, StuckError, Task, Waits
 from .storage import SharedCores
 from .trace import Name, Recorder
 
-# A task yields one of these instead of a time if it waits until all ranks have made a step, or
-# until no other rank has anything left to do at an earlier time.
-ALL_RANKS, OTHERS_FIRST = -1, -2
+
+class RanksWait(Enum):
+    """What a task of one of several ranks yields instead of a time."""
+
+    ALL = "until all ranks have made a step"
+    EARLIER = "until no other rank has anything left to do at an earlier time"
 
 
 @types.coroutine
-def others() -> Any:
+def other_ranks() -> Generator[RanksWait, None, None]:
     """Wait for all ranks."""
-    yield ALL_RANKS
+    yield RanksWait.ALL
+
+
+class Ended(NamedTuple):
+    """Says that the main task of a run has ended, and what it returned."""
+
+    value: Any
 
 
 class Virtual(Run):
@@ -39,9 +49,8 @@ class Virtual(Run):
         # Can go on now, in the order in which they were woken
         self.ready: deque[Task] = deque()
         self.sleeping: list[tuple[int, int, Task]] = []  # a heap by due time
-        self.shared_cores = machine.step_cores and SharedCores(
-            self, machine.cores, machine.step_cores
-        )
+        if machine.step_cores:
+            self.shared_cores = SharedCores(self, machine.cores, machine.step_cores)
         # Sleeps so far: among equal times, the first to fall asleep wakes first
         self.slept = 0
 
@@ -53,12 +62,15 @@ class Virtual(Run):
         main = Task(self, self.process, coro, stage)
         self.ready.append(main)
         try:
-            return self.go(main, inf).value
+            ended = self.go(main, inf)
+            assert isinstance(ended, Ended)  # one run alone waits for no other
+            return ended.value
         finally:
             self.finish(coro)
 
-    def go(self, main: Task, until: float) -> Any:
-        """Run tasks until *main* ends, and return its end; ALL_RANKS if it waits for other ranks.
+    # The loop that all simulated time goes through: each task that goes on passes it once.
+    def go(self, main: Task, until: float) -> Ended | RanksWait | None:  # noqa: C901, PLR0912
+        """Run tasks until *main* ends, or waits for all ranks, and return which.
 
         Returns None if nothing is due up to the time *until*, or if it is another rank's turn.
         """
@@ -83,18 +95,20 @@ class Virtual(Run):
                 due = task.coro.send(None)
             except StopIteration as stop:
                 if task is main:
-                    return stop
+                    return Ended(stop.value)
                 self.end(task)
                 continue
-            if due is not None:
+            if due is None:
+                continue
+            if type(due) is int:
                 self.slept += 1
-                if due >= 0:
-                    heappush(sleeping, (due, self.slept, task))
-                    continue
-                if due == OTHERS_FIRST:
-                    heappush(sleeping, (self.time, self.slept, task))
-                    return None
-                return due
+                heappush(sleeping, (due, self.slept, task))
+            elif due is RanksWait.EARLIER:
+                self.slept += 1
+                heappush(sleeping, (self.time, self.slept, task))
+                return None
+            elif due is RanksWait.ALL:
+                return RanksWait.ALL
 
     def _who_waits(self, main: Task) -> str:
         helpers = sorted(
@@ -126,15 +140,20 @@ class Virtual(Run):
             yield due
         else:  # nothing else is due before, here or in another rank
             self.time = due
-        if self.recorder is not None:
-            self.record_span(stage, kind, began, due, element)
+        recorder = self.recorder
+        if recorder is not None and stage is not None:
+            # As `record_span` does it: this is the way of most spans
+            task = self.current
+            task.last = recorder.add_span(
+                stage, kind, began, due, task.lane, element.key, task.last
+            )
 
     @types.coroutine
-    def keep_step(self) -> Waits:
+    def keep_step(self) -> Generator[RanksWait, None, None]:
         """Keep in step with other ranks from now on, before something that all of them share."""
         if self.in_step is False:
             self.in_step = True
-            yield OTHERS_FIRST
+            yield RanksWait.EARLIER
 
     def wake(self, task: Task) -> None:
         task.last = self.current.last

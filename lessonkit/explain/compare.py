@@ -16,7 +16,8 @@ class Compared(NamedTuple):
     @property
     def off(self) -> float | None:
         """The share of the measured time that the prediction has too much; None if one is zero."""
-        predicted, measured = self.predicted[1], self.measured[1]
+        _, predicted = self.predicted
+        _, measured = self.measured
         return predicted / measured - 1 if predicted and measured else None
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lessonkit.engine.trace import ACCELERATOR, NO_CORE, WAITS, Span, Trace
+from lessonkit.engine.trace import ACCELERATOR, NO_CORE, NS, WAITS, Span, Trace
 from lessonkit.words import percent
 
 # Time that no span accounts for: a thread that wakes up, a run broken off
@@ -46,7 +46,8 @@ def critical_path(trace: Trace) -> CriticalPath:
     >>> path.sentence
     'Bottleneck: Read (52.9 % of the critical path).'
     """
-    spans, end = trace.spans, ended(trace)
+    spans = trace.spans
+    end = ended(trace)
     steps = chain(spans, last_work(spans, end), 0, end)
     shares = {stage: time / end for stage, time in times(steps).items()}
     return CriticalPath(tuple(steps), shares)
@@ -62,7 +63,7 @@ def times(steps: Iterable[Step]) -> dict[str, int]:
 
 def ended(trace: Trace) -> int:
     """Return when the run of *trace* was over, in nanoseconds."""
-    return round(trace.duration * 1e9)
+    return round(trace.duration * NS)
 
 
 def last_work(spans: list[Span], end: int) -> int:
@@ -108,15 +109,22 @@ class Idle(NamedTuple):
 
 def idle_stretches(trace: Trace) -> list[Idle]:
     """List the gaps between the steps of the accelerator, each with what led to the step after."""
-    spans, end = trace.spans, ended(trace)
+    spans = trace.spans
+    end = ended(trace)
     # A step that others slow down, for they compute on the same cores, is a wait for a core
     # and then work.
     steps = [span for span in spans if span.kind == NO_CORE or span.kind not in WAITS]
     steps = [span for span in steps if span.role in ACCELERATOR and span.end_ns <= end]
-    stops = [(step.start_ns, step.end_ns, step.cause) for step in steps]
-    gaps, reached = [], 0
-    for start, until, cause in [*stops, (end, end, last_work(spans, end))]:
-        if start > reached:
-            gaps.append(Idle(reached, start, times(chain(spans, cause, reached, start))))
-        reached = max(reached, until)
+    gaps: list[Idle] = []
+    reached = 0
+
+    def add_gap(until: int, cause: int) -> None:
+        if until > reached:
+            blame = times(chain(spans, cause, reached, until))
+            gaps.append(Idle(reached, until, blame))
+
+    for step in steps:
+        add_gap(step.start_ns, step.cause)
+        reached = max(reached, step.end_ns)
+    add_gap(end, last_work(spans, end))
     return gaps

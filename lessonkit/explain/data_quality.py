@@ -1,12 +1,21 @@
 """What the order of the operators does to the data: whole epochs, new orders, new augmentation."""
 
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from lessonkit.engine.node import Node, base_of, walk
 from lessonkit.engine.trace import Trace
 
-Sample = tuple[int, int]  # its source or file, and its number in that
+
+class Sample(NamedTuple):
+    """A sample: its source or file, and its number in that."""
+
+    instance: int
+    number: int
+
+
+SHUFFLES = ("shuffle", "shuffle_and_repeat")
+REPEATS = ("repeat", "shuffle_and_repeat")
 FREEZES = "freezes the augmentation: every epoch sees what the first one saw"
 FREEZES_ORDER = "freezes one order for all epochs"
 
@@ -19,21 +28,23 @@ def data_quality(trace: Trace) -> tuple[str, ...]:
     >>> [data_quality(benchmark(data, num_epochs=1)) for data in (one, other)]
     [(), ('epochs blur',)]
     """
-    root, who = trace.dataset.node, trace.identities
+    root = trace.dataset.node
+    who = trace.identities
     samples = []
     for epoch in trace.epochs:
         members = chain.from_iterable(map(trace.members, epoch.keys))
-        samples.append([(who[one].instance, who[one].sample) for one in members])
+        samples.append([Sample(who[one].instance, who[one].sample) for one in members])
     by_epoch = [passes(epoch) for epoch in samples]
-    frozen, each_pass = what_is_frozen(root), [*chain.from_iterable(by_epoch)]
-    objections = {
-        "epochs blur": any(map(mixes_passes, walk(root)))
-        and not all(map(are_whole, by_epoch)),
-        "the same order in every epoch": FREEZES_ORDER in frozen
-        and (alike(each_pass) or alike(samples)),
-        "the augmentation is frozen": FREEZES in frozen,
-    }
-    return tuple(words for words, is_so in objections.items() if is_so)
+    each_pass = [*chain.from_iterable(by_epoch)]
+    frozen = what_is_frozen(root)
+    objections = []
+    if any(map(mixes_passes, walk(root))) and not all(map(are_whole, by_epoch)):
+        objections.append("epochs blur")
+    if FREEZES_ORDER in frozen and (alike(each_pass) or alike(samples)):
+        objections.append("the same order in every epoch")
+    if FREEZES in frozen:
+        objections.append("the augmentation is frozen")
+    return tuple(objections)
 
 
 # ---- passes over the samples ----
@@ -47,8 +58,10 @@ def mixes_passes(node: Node) -> bool:
     given = node.arguments
     if node.method == "DataLoader":
         return given["num_workers"] > 1 and base_of(node.inputs[0]) is None
-    mixes = node.method in ("shuffle", "interleave") or given.get("deterministic") is False
-    return mixes and any(part.method == "repeat" for part in walk(node))
+    is_mixer = node.method in (*SHUFFLES, "interleave")
+    if not is_mixer and given.get("deterministic") is not False:
+        return False
+    return any(part.method in REPEATS for part in walk(node) if part is not node)
 
 
 def passes(epoch: list[Sample]) -> list[list[Sample]]:
@@ -78,6 +91,13 @@ def alike(orders: list[list[Sample]]) -> bool:
 # ---- what stays the same in every epoch ----
 
 
+class Frozen(NamedTuple):
+    """Which of FREEZES and FREEZES_ORDER a cache after a node would do, and which are done."""
+
+    by_a_cache: set[str]
+    already: set[str]
+
+
 def what_is_frozen(root: Node) -> set[str]:
     """Return which of FREEZES and FREEZES_ORDER a pipeline does.
 
@@ -92,23 +112,22 @@ def what_is_frozen(root: Node) -> set[str]:
         if anew and base_of(node.inputs[0]) is None:
             started_anew |= {*walk(node.inputs[0])}
 
-    # By node: what a cache after it would freeze, and what is frozen
-    known: dict[Node, tuple[set[str], set[str]]] = {}
+    known: dict[Node, Frozen] = {}
     for node in walk(root, known):
         parts = [known[part] for part in node.inputs]
-        random = set[str]().union(*(of_part for of_part, _ in parts))
-        frozen = set[str]().union(*(of_part for _, of_part in parts))
+        random = set[str]().union(*(part.by_a_cache for part in parts))
+        frozen = set[str]().union(*(part.already for part in parts))
         is_anew = node in started_anew
         if node.method == "cache" and not is_anew:
             frozen |= random
         if node.arguments.get("random"):
             random.add(FREEZES)
-        if node.method == "shuffle":
+        if node.method in SHUFFLES:
             random.add(FREEZES_ORDER)
             if keeps_order(node.arguments, is_anew):
                 frozen.add(FREEZES_ORDER)
-        known[node] = random, frozen
-    return known[root][1]
+        known[node] = Frozen(random, frozen)
+    return known[root].already
 
 
 def keeps_order(shuffle: dict[str, Any], is_anew: bool) -> bool:

@@ -6,13 +6,45 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any
+from operator import itemgetter
+from typing import NamedTuple
 
+from lessonkit.engine.storage import Storage
 from lessonkit.engine.trace import ACCELERATOR, NS, OPEN, READ, Epoch, Site, Span, Trace
 
-CoreWork = tuple[int, tuple[int, ...]]  # how long it takes, and the samples that it is on
-# One after another: the pass, the sample, and when it is read at best
-Reads = list[tuple[int, int, int]]
+OF_FILES = (OPEN, READ)  # the roles of stages in which one reader works
+HOLD_A_CORE = ("native", "python")  # kinds of work
+
+
+class CoreWork(NamedTuple):
+    """Work that needs a core or a lock: its nanoseconds, and the samples that it is on."""
+
+    time: int
+    samples: tuple[int, ...]
+
+
+class Shared(NamedTuple):
+    """What has to be shared: its name, in which loader's processes, and how many there are."""
+
+    name: str
+    site: Site
+    most: int
+
+
+class Read(NamedTuple):
+    """A sample that a reader reads: in which pass, its number, and when it is there at best."""
+
+    epoch: int
+    sample: int
+    ready_ns: int
+
+
+class Way(NamedTuple):
+    """When the samples of an element are read at best, and when it can arrive, in nanoseconds."""
+
+    read: int
+    arrived: int
+
 
 # Of each bound what sets it, and why
 REASONS = {
@@ -107,7 +139,8 @@ def limits(trace: Trace) -> Limits:
     parts: list[list[Span]] = [[] for _ in starts]
     for span in trace.work if starts else ():
         parts[max(0, bisect_right(starts, span.start_ns) - 1)].append(span)
-    totals, highest = Counter[str](), 0
+    totals = Counter[str]()
+    highest = 0
     for epoch, part in zip(trace.epochs, parts, strict=True):
         least = Counter[str]()
         for name, time in Needs(trace, epoch, part).bounds() if epoch.keys else ():
@@ -133,36 +166,40 @@ class Needs:
     """
 
     def __init__(self, trace: Trace, epoch: Epoch, spans: list[Span]) -> None:
-        self.trace, keys = trace, epoch.keys
+        self.trace = trace
+        keys = epoch.keys
         times = [round(time * NS) for time in epoch.arrivals]
         # By element: how often it came, and when for the first time
         self.arrived = Counter(keys)
         self.arrivals = dict(zip(reversed(keys), reversed(times), strict=True))
         self.copies = Counter(key for one in keys for key in {*trace.members(one)})
-        self.work, self.training = Counter[int](), Counter[int]()
-        # By what has to be shared, among which processes, and how much of it there is
-        self.jobs: dict[tuple[str, Site, int], list[CoreWork]] = defaultdict(list)
-        self.storage_reads: dict[Any, list[int]] = defaultdict(list)
+        self.work = Counter[int]()
+        self.training = Counter[int]()
+        self.jobs: dict[Shared, list[CoreWork]] = defaultdict(list)
+        self.storage_reads: dict[Storage, list[int]] = defaultdict(list)
         of_files: list[Span] = []
-        last, workers = round(epoch.start * NS) + times[-1], trace.recorded.workers
+        last = round(epoch.start * NS) + times[-1]
+        workers = trace.recorded.workers
         for span in spans:
-            time, samples = span.end_ns - span.start_ns, trace.members(span.element)
+            time = span.end_ns - span.start_ns
+            samples = trace.members(span.element)
+            work = CoreWork(time, samples)
             if span.role in ACCELERATOR:
                 self.training[span.element] += time
             elif span.end_ns <= last:
-                if span.role in (OPEN, READ):  # one reader works in both
+                if span.role in OF_FILES:
                     of_files.append(span)
                 else:
                     self.work[span.element] += time
                 if self.copies.keys().isdisjoint(samples):
                     continue
-                if span.kind in ("native", "python"):
-                    self.jobs["cores", (), trace.machine.cores].append((time, samples))
+                if span.kind in HOLD_A_CORE:
+                    self.jobs[Shared("cores", (), trace.machine.cores)].append(work)
                 if span.kind == "python":
                     site = loader_of(span.stage.position.site, workers)
-                    locks = workers.get(site, 1)
-                    self.jobs["interpreter lock", site, locks].append((time, samples))
-                elif span.kind == "storage":
+                    locks = Shared("interpreter lock", site, workers.get(site, 1))
+                    self.jobs[locks].append(work)
+                elif span.kind == "storage" and span.stage.storage is not None:
                     self.storage_reads[span.stage.storage].append(time)
         self.reads, self.ready = reading(trace, of_files, self.copies)
 
@@ -173,23 +210,26 @@ class Needs:
         least = min(training.values())
         ways = {key: self.way(key) for key in self.arrivals}
         yield "accelerator", total
-        yield "first element", min(way for _, way in ways.values()) + total
+        yield "first element", min(way.arrived for way in ways.values()) + total
         for reads in self.reads:
-            yield "source", reads[-1][2] + least
-        for key, (read, way) in ways.items():
-            yield "source" if 2 * read >= way else "slowest sample", way + training[key]
+            yield "source", reads[-1].ready_ns + least
+        for key, way in ways.items():
+            # By what takes more of the way, reading or working on it
+            name = "source" if 2 * way.read >= way.arrived else "slowest sample"
+            yield name, way.arrived + training[key]
         for storage, times in self.storage_reads.items():
             # Each as if alone: the first byte, and then its bytes
             first = round(storage.first_byte * NS)
             share = storage.most / storage.bandwidth
             streamed = round(share * sum(time - first for time in times))
             yield "storage", first + streamed + least
-        for (name, _, most), jobs in self.jobs.items():
-            yield name, self.shared(jobs, most) + least
+        for shared, jobs in self.jobs.items():
+            yield shared.name, self.shared(jobs, shared.most) + least
 
-    def way(self, element: int) -> tuple[int, int]:
+    def way(self, element: int) -> Way:
         """Return when the samples of an *element* are read at best, and when it can arrive."""
-        samples, times = self.trace.members(element), self.arrived[element]
+        samples = self.trace.members(element)
+        times = self.arrived[element]
         # Several are parts of a batch, which did not need all of its samples
         which = max if times == 1 else min
         read = which(self.ready[sample] for sample in samples)
@@ -199,7 +239,7 @@ class Needs:
         )
         if samples != (element,):
             worked_on += self.work[element] // (len(samples) * times)
-        return read, min(worked_on, self.arrivals[element])
+        return Way(read, min(worked_on, self.arrivals[element]))
 
     def shared(self, jobs: list[CoreWork], most: int) -> int:
         """Return when all *jobs* can be done, at most *most* of them at the same time.
@@ -207,11 +247,11 @@ class Needs:
         Each core or lock has to wait until there is something to work on. And of the
         n * most + 1 longest pieces some core or lock gets n + 1.
         """
-        ready = sorted(self.ready[sample] for _, samples in jobs for sample in samples)
+        ready = sorted(self.ready[sample] for job in jobs for sample in job.samples)
         heads = ready[:most]
-        pieces = sorted((time // len(samples) for time, samples in jobs), reverse=True)
+        pieces = sorted((job.time // len(job.samples) for job in jobs), reverse=True)
         rounds = max(n * piece for n, piece in enumerate(pieces[::most], 1))
-        total = sum(heads) + sum(time for time, _ in jobs)
+        total = sum(heads) + sum(job.time for job in jobs)
         return max(heads[0] + rounds, math.ceil(total / len(heads)))
 
 
@@ -223,7 +263,7 @@ def loader_of(site: Site, workers: Mapping[Site, int]) -> Site:
 
 def reading(
     trace: Trace, of_files: list[Span], samples: Iterable[int]
-) -> tuple[list[Reads], Counter[int]]:
+) -> tuple[list[list[Read]], Counter[int]]:
     """List what each reader had to read for *samples*, and tell when each of these is read at best.
 
     All passes over a file are of one reader, but a file that is made on the way may be open
@@ -242,18 +282,18 @@ def reading(
     for span in of_files:
         if span.sample < furthest[span.instance, span.epoch]:
             readers[reader(span.instance, span.epoch)].append(span)
-    reads: dict[tuple[int, int], Reads] = {}
+    reads: dict[tuple[int, int], list[Read]] = {}
     for one, spans in readers.items():
         # Or it is something else
         if all(span.end_ns <= after.start_ns for span, after in pairwise(spans)):
             times = accumulate(span.end_ns - span.start_ns for span in spans)
             reads[one] = [
-                (span.epoch, span.sample, time)
+                Read(span.epoch, span.sample, time)
                 for span, time in zip(spans, times, strict=True)
             ]
     ready = Counter[int]()
     for key, (instance, epoch, sample) in who.items():
         own = reads.get(reader(instance, epoch), [])
-        count = bisect_right(own, (epoch, sample, math.inf))
-        ready[key] = own[count - 1][2] if count else 0
+        count = bisect_right(own, (epoch, sample), key=itemgetter(0, 1))  # up to its own
+        ready[key] = own[count - 1].ready_ns if count else 0
     return [*reads.values()], ready

@@ -30,15 +30,20 @@ from lessonkit.words import milliseconds
 NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
     "ArtificialDataset": {"open": 0, "read": 0},
     "map": {"num_parallel_calls": None, "cost": 0},
+    "map_and_batch": {"num_parallel_calls": None, "cost": 0},
+    "map_and_filter": {"cost": 0},
     "interleave": {"num_parallel_calls": None},
     "prefetch": {"buffer_size": 0},
     "shuffle": {"buffer_size": 1},
+    "shuffle_and_repeat": {"buffer_size": 1},
     "DataLoader": {
         "num_workers": 0,
         "prefetch_factor": None,
         "persistent_workers": False,
     },
 }
+# The argument that has the cost of a function, by that of the function: any other says it itself
+COST_OF = {"map_func": "cost", "collate_fn": "collate"}
 # S; calls that take less are not worth a cost, as they are not worth a bar in a trace
 SLIGHT = 20e-6
 # The open file of the last thread that asked; it has nanoseconds, on a core and waiting for one.
@@ -69,7 +74,23 @@ class Call(NamedTuple):
         return self.ended - self.began - self.delayed
 
 
-def measure(dataset: Dataset, elements: int = 32) -> Result:
+class MeasuredFunction(NamedTuple):
+    """A function that takes time: the *step* whose it is, and how long a call takes on average.
+
+    So many *calls* were timed. *kind* is what the work occupies, as in `work`.
+    """
+
+    step: str
+    seconds: float
+    calls: int
+    kind: str
+
+    def __str__(self) -> str:
+        each = milliseconds(self.seconds)
+        return f"{self.step}: {each} per call ({self.calls} timed), {self.kind}"
+
+
+def measure(dataset: Dataset, elements: int = 32) -> Result[MeasuredFunction]:
     """Find the costs of the real functions of *dataset*, and give the same pipeline with them.
 
     They are called on threads, one at a time, with nothing else running, until each was
@@ -111,9 +132,9 @@ def measure(dataset: Dataset, elements: int = 32) -> Result:
     steps = []
     for route, calls in notes.calls.items():
         if is_worth(calls):
-            each = milliseconds(fmean(call.seconds for call in calls))
+            seconds = fmean(call.seconds for call in calls)
             held = kind(calls, notes.ticks)
-            steps.append(f"{route[-1]}: {each} per call ({len(calls)} timed), {held}")
+            steps.append(MeasuredFunction(route[-1], seconds, len(calls), held))
     priced = Dataset(_changed(dataset.node, notes.priced))
     return Result(priced, steps, "no function takes enough time to be given a cost")
 
@@ -141,12 +162,16 @@ def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
     return rebuilt(root, {}, changed)
 
 
-def function_in(node: Node) -> str:
-    """Return the name of the argument of *node* that is a learner's function, or an empty one."""
+def functions_in(node: Node, route: Route) -> dict[str, Route]:
+    """Return the names of the arguments of *node* that are a learner's functions.
+
+    Each has a route of its own: that of the node, or if it has two, with the name of the second.
+    """
     names = ["map_func", "generator", "predicate"]
     if node.method == "DataLoader":  # whose generator is a seed
         names = ["collate_fn"]
-    return next((name for name in names if name in node.arguments), "")
+    there = [name for name in names if node.arguments.get(name) is not None]
+    return {name: (*route, name) if number else route for number, name in enumerate(there)}
 
 
 class Remembered:
@@ -226,15 +251,14 @@ class Notes:
 
     def watched(self, node: Node, route: Route) -> dict[str, Any]:
         """Return arguments of *node* with which it does one thing at a time and notes its calls."""
-        changes = NOTHING_AT_ONCE.get(node.method, {})
-        name = function_in(node)
-        function = node.arguments.get(name)
-        cost = node.arguments.get("collate" if name == "collate_fn" else "cost")
-        if function is None or cost:
-            return changes
-        self.calls.setdefault(route, [])
-        watch = self.read if node.method == "from_generator" else self.call
-        return changes | {name: partial(watch, route, function)}
+        changes = dict(NOTHING_AT_ONCE.get(node.method, {}))
+        for name, own in functions_in(node, route).items():
+            if node.arguments.get(COST_OF.get(name, "")):
+                continue
+            self.calls.setdefault(own, [])
+            watch = self.read if name == "generator" else self.call
+            changes[name] = partial(watch, own, node.arguments[name])
+        return changes
 
     def call(self, route: Route, fn: Function, *args: Any) -> Any:
         """Call a function, and note it."""
@@ -279,11 +303,19 @@ class Notes:
             current.caller = outside
 
     def priced(self, node: Node, route: Route) -> dict[str, Any]:
-        """Return arguments of *node* with which its function says its measured cost."""
-        took = self.calls.get(route, [])
-        if not is_worth(took):
-            return {}
-        name, arguments = function_in(node), node.arguments
+        """Return arguments of *node* with which its functions say their measured costs."""
+        changes: dict[str, Any] = {}
+        for name, own in functions_in(node, route).items():
+            took = self.calls.get(own, [])
+            if is_worth(took):
+                changes |= self.priced_function(node, name, own, took)
+        return changes
+
+    def priced_function(
+        self, node: Node, name: str, route: Route, took: list[Call]
+    ) -> dict[str, Any]:
+        """Return arguments of *node* with which its function *name* costs what its calls *took*."""
+        arguments = node.arguments
         fn, random = arguments[name], bool(arguments.get("random"))
         function = update_wrapper(partial(self.memory.call, route, random, fn), fn)
         if name == "collate_fn":
@@ -292,7 +324,7 @@ class Notes:
         later = [(call.number, call.seconds) for call in took if not call.opens]
         opened = [call.seconds for call in took if call.opens]
         cost, held = fit(later or [(0, 0.0)]), kind(took, self.ticks)
-        if "cost" in arguments:
+        if COST_OF.get(name) in arguments:
             return {name: function, "cost": cost, "kind": held}
         usual = median([seconds for _, seconds in later] or [0.0])
         opening = round(max(0.0, fmean(opened) - usual), 6) if opened else None

@@ -17,9 +17,28 @@ DEEPER = (1, 2, 4, 8)  # times as deep
 MIXES = "changes the order of the elements"
 REPEATS = "every worker gives every sample, unless the workers share them out"
 
+SIFTS = "the filter sees other values"
+# What is said of a change after which something is frozen no more
+THAWS = {
+    FREEZES: "makes the augmentation new in every epoch",
+    FREEZES_ORDER: "makes a new order in every epoch",
+}
+# Operators of which one may come before another
+MOVABLE = {"map", "filter", "prefetch", "cache", "shuffle", "repeat"}
+# What it does to the data if the first of two comes before the second
+EXCHANGED = {
+    ("repeat", "shuffle"): "epochs blur",
+    ("shuffle", "repeat"): "keeps epochs apart",
+    ("repeat", "cache"): "keeps all passes in the cache",
+}
 
-# In words, the node that then ends the pipeline, and the effects on the data
-Change = tuple[str, Node, tuple[str, ...]]
+
+class Change(NamedTuple):
+    """A change in *words*, the *node* that it leads to, and its *effects* on the data."""
+
+    words: str
+    node: Node
+    effects: tuple[str, ...] = ()
 
 
 class Advice(NamedTuple):
@@ -57,18 +76,26 @@ def advise(dataset: Dataset, **options: Any) -> list[Advice]:
     check_options(options)
     before = try_out(dataset.node, options)
     found = []
-    for words, node, effects in changes(dataset.node):
+    for change in changes(dataset.node):
         try:
-            tried = try_out(node, options)
+            tried = try_out(change.node, options)
         except Exception:
             continue
+        if not tried.samples:
+            continue
         # Samples that come again for each worker are no gain
-        samples = before.samples if REPEATS in effects else tried.samples
-        if tried.samples:
-            takes = tried.seconds / samples
-            saved = before.per_sample - takes
-            cost = tried.memory, tried.calls
-            found.append(Advice(words, Dataset(node), effects, takes, saved, *cost))
+        samples = before.samples if REPEATS in change.effects else tried.samples
+        takes = tried.seconds / samples
+        advice = Advice(
+            change=change.words,
+            dataset=Dataset(change.node),
+            effects=change.effects,
+            per_sample=takes,
+            saved=before.per_sample - takes,
+            memory=tried.memory,
+            calls=tried.calls,
+        )
+        found.append(advice)
     return sorted(found, key=lambda one: (round(one.per_sample, 9), one.calls, one.memory))
 
 
@@ -78,16 +105,13 @@ def changes(root: Node) -> Iterator[Change]:
     # The rest of advice is for operators that share a process
     kinds = (of_loader,) if loaders else (of_buffers, of_calls, of_order, of_batches)
     frozen = what_is_frozen(root)
-    thaws = {
-        FREEZES: "makes the augmentation new in every epoch",
-        FREEZES_ORDER: "makes a new order in every epoch",
-    }
     for node in loaders or walk(root):
-        for words, other, effects in chain.from_iterable(kind(node) for kind in kinds):
-            changed = rebuilt(root, {node: other})
+        for change in chain.from_iterable(kind(node) for kind in kinds):
+            changed = rebuilt(root, {node: change.node})
             now = what_is_frozen(changed)
-            thawed = (thaws[effect] for effect in sorted(frozen - now))
-            yield words, changed, (*effects, *sorted(now - frozen), *thawed)
+            thawed = [THAWS[effect] for effect in sorted(frozen - now)]
+            effects = (*change.effects, *sorted(now - frozen), *thawed)
+            yield Change(change.words, changed, effects)
 
 
 # ---- the changes to one operator: what takes its place ----
@@ -99,13 +123,15 @@ def more(
     """Set the argument *name* of *node* to each of *values* that is above its present one."""
     for value in values:
         if value > (node.arguments[name] or 0):
-            yield words.format(value), node.replace(**{name: value}), effects
+            yield Change(words.format(value), node.replace(**{name: value}), effects)
 
 
 def of_loader(node: Node) -> Iterator[Change]:
     """Give a loader other workers, another depth, one call for each batch, or a cache before it."""
-    options, source = node.arguments, node.inputs[0]
-    base, workers = base_of(source), options["num_workers"]
+    options = node.arguments
+    source = node.inputs[0]
+    base = base_of(source)
+    workers = options["num_workers"]
     again = [REPEATS] if base is None else []
     yield from more(node, "num_workers", CALLS[:1], "num_workers={}")
     yield from more(node, "num_workers", CALLS[1:], "num_workers={}", *again)
@@ -113,7 +139,7 @@ def of_loader(node: Node) -> Iterator[Change]:
         yield from more(node, "prefetch_factor", DEEPER[2:], "prefetch_factor={}")
         yield from more(node, "persistent_workers", [True], "persistent_workers")
         if options["in_order"]:
-            yield "in_order=False", node.replace(in_order=False), (MIXES,)
+            yield Change("in_order=False", node.replace(in_order=False), (MIXES,))
     if base is not None and options["batch_size"] is not None:
         whole = "the functions get whole batches"
         yield from more(node, "getitems", [True], "one call for each batch", whole)
@@ -123,7 +149,8 @@ def of_loader(node: Node) -> Iterator[Change]:
             if base is None and workers > 1
             else ()
         )
-        yield "cache before the workers", node.replace(source.then("cache")), once
+        cached = node.replace(Dataset(source).cache().node)
+        yield Change("cache before the workers", cached, once)
 
 
 def of_buffers(node: Node) -> Iterator[Change]:
@@ -134,58 +161,56 @@ def of_buffers(node: Node) -> Iterator[Change]:
         words = f"prefetch({{}}) in place of prefetch({now})"
         yield from more(node, "buffer_size", sizes, words)
         return
-    yield f"prefetch(1) after {node.method}", node.then("prefetch", buffer_size=1), ()
+    yield Change(f"prefetch(1) after {node.method}", Dataset(node).prefetch(1).node)
     if node.method != "cache":
-        yield f"cache after {node.method}", node.then("cache"), ()
+        yield Change(f"cache after {node.method}", Dataset(node).cache().node)
 
 
 def of_calls(node: Node) -> Iterator[Change]:
     """Make more calls at the same time: in a map, or in an interleave, also for a flat_map."""
     given = node.arguments
-    if node.method == "map":
-        yield from more(node, "num_parallel_calls", CALLS, "num_parallel_calls={} in map")
-    for calls in CALLS if node.method == "flat_map" else ():
-        wide = {"cycle_length": calls, "block_length": 1, "num_parallel_calls": calls}
-        files = node.inputs[0].then("interleave", map_func=given["map_func"], **wide)
-        words = f"interleave with {counted(calls, 'calls')} in place of flat_map"
-        yield words, files, (MIXES,) if calls > 1 else ()
+    if node.method in ("map", "map_and_batch"):
+        words = f"num_parallel_calls={{}} in {node.method}"
+        yield from more(node, "num_parallel_calls", CALLS, words)
+    if node.method == "flat_map":
+        inputs = Dataset(node.inputs[0])
+        for calls in CALLS:
+            files = inputs.interleave(given["map_func"], calls, 1, calls).node
+            words = f"interleave with {counted(calls, 'calls')} in place of flat_map"
+            yield Change(words, files, (MIXES,) if calls > 1 else ())
     if node.method == "interleave":
-        open_now, calls_now = given["cycle_length"], given["num_parallel_calls"] or 0
+        open_now = given["cycle_length"]
+        calls_now = given["num_parallel_calls"] or 0
         for calls in sorted({*CALLS, open_now or 1}):
             wider = node.replace(cycle_length=calls, num_parallel_calls=calls)
             if calls != open_now or calls > calls_now:
                 effects = () if calls == open_now else (MIXES,)
-                yield f"{counted(calls, 'calls')} in interleave", wider, effects
+                yield Change(f"{counted(calls, 'calls')} in interleave", wider, effects)
 
 
 def of_order(node: Node) -> Iterator[Change]:
     """Move *node* before the operator that is its input."""
     above = node.inputs[0] if node.inputs else node
     pair = (node.method, above.method)
-    movable = {"map", "filter", "prefetch", "cache", "shuffle", "repeat"}
-    if above.method == node.method or not {*pair} <= movable:
+    if above.method == node.method or not {*pair} <= MOVABLE:
         return
-    effects = {
-        ("repeat", "shuffle"): "epochs blur",
-        ("shuffle", "repeat"): "keeps epochs apart",
-        ("repeat", "cache"): "keeps all passes in the cache",
-    }
-    effect = effects.get(pair)
+    effect = EXCHANGED.get(pair)
     if {*pair} == {"map", "filter"} and (above.arguments | node.arguments)["map_func"]:
-        effect = "the filter sees other values"
+        effect = SIFTS
     exchanged = above.replace(node.replace(*above.inputs))
-    yield f"{pair[0]} before {pair[1]}", exchanged, (effect,) if effect else ()
+    words = f"{node.method} before {above.method}"
+    yield Change(words, exchanged, (effect,) if effect else ())
 
 
 def of_batches(node: Node) -> Iterator[Change]:
     """Map whole batches, where a map takes them; or none, where they only cost time."""
     above = node.inputs[0] if node.inputs else node
     if node.method == "batch" and above.method == "map" and above.arguments["batches"]:
-        yield "batch before map", above.replace(node.replace(*above.inputs)), ()
+        yield Change("batch before map", above.replace(node.replace(*above.inputs)))
     if node.method == "map" and node.arguments["batches"] and above.method != "batch":
         for size in (8, 16, 32, 64):
-            batches = node.replace(above.then("batch", batch_size=size))
-            yield f"map of batches of {size}", batches.then("unbatch"), ()
+            batches = node.replace(Dataset(above).batch(size).node)
+            yield Change(f"map of batches of {size}", Dataset(batches).unbatch().node)
     if node.method == "unbatch":
         while above.method in ("cache", "prefetch") or above.arguments.get("batches"):
             above = above.inputs[0]
@@ -193,4 +218,4 @@ def of_batches(node: Node) -> Iterator[Change]:
             without = rebuilt(node.inputs[0], {above: above.inputs[0]})
             effect = "keeps the samples that drop_remainder drops"
             effects = (effect,) if above.arguments["drop_remainder"] else ()
-            yield "no batch and unbatch", without, effects
+            yield Change("no batch and unbatch", without, effects)

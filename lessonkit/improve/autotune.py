@@ -14,9 +14,12 @@ from lessonkit.engine.node import Node, walk
 from lessonkit.engine.operators.interleave import cycle_length
 from lessonkit.words import milliseconds, percent, size
 
-from .knobs import Knob, Tried, check_options, try_out, with_knobs
+from .knobs import AS_FAST, Knob, Tried, check_options, try_out, with_knobs
 
 Setting = tuple[int, ...]  # a number for each name
+
+# Up to here every number is tried: one call more changes much where there are few
+FEW = 8
 
 
 def autotune(
@@ -27,7 +30,7 @@ def autotune(
     *,
     most_slots: int = 8,
     **options: Any,
-) -> Result:
+) -> "Result[SearchStep]":
     r"""Put a number in the place of every AUTOTUNE in *dataset*; no operator is added or moved.
 
     A map gets no more calls than *machine* has cores, a prefetch no more than *most_slots*, and
@@ -69,20 +72,27 @@ def autotune(
     return Result(tuned(found), search.steps, search.reason(found))
 
 
+class Open(NamedTuple):
+    """A number that is to be found, under a *name* that no other has: from 1 to the *most*."""
+
+    name: str
+    most: int
+
+
 def open_numbers(
     root: Node, cores: int, most_slots: int
-) -> tuple[dict[Knob, int | None], dict[Knob, tuple[str, int]]]:
+) -> tuple[dict[Knob, int | None], dict[Knob, Open]]:
     """Return how many files each interleave opens, and the knobs to set.
-
-    Each knob has a name and its largest number.
 
     The order of the elements depends on the open files: their number is not to be found,
     and stays what it was.
     """
     cycles: dict[Knob, int | None] = {}
-    wanted, named = dict[Knob, tuple[str, int]](), Counter[str]()
+    wanted: dict[Knob, Open] = {}
+    named = Counter[str]()
     for node in dict.fromkeys(walk(root)):  # one that is used twice counts once
-        arguments, most = node.arguments, cores
+        arguments = node.arguments
+        most = cores
         calls = arguments.get("num_parallel_calls")
         name = str(arguments.get("stage", node.method))
         named[name] += 1
@@ -95,17 +105,20 @@ def open_numbers(
             cycles[Knob(node, "cycle_length")] = cycle
             most = min(cores, cycle)
         if calls == AUTOTUNE:
-            wanted[Knob(node, "num_parallel_calls")] = name, most
+            wanted[Knob(node, "num_parallel_calls")] = Open(name, most)
         elif node.method == "prefetch" and arguments["buffer_size"] == AUTOTUNE:
-            wanted[Knob(node, "buffer_size")] = name, most_slots
+            wanted[Knob(node, "buffer_size")] = Open(name, most_slots)
     return cycles, wanted
 
 
 class SearchStep(NamedTuple):
-    """A setting that was *tried*: the *change* to it, and *why* it was *accepted* or not."""
+    """A setting that was *tried*: the *change* to it, and *why* it was *accepted* or not.
+
+    It has the number of each operator by its name, as `change` has it.
+    """
 
     change: str
-    setting: Setting
+    setting: dict[str, int]
     tried: Tried
     accepted: bool
     why: str
@@ -113,6 +126,32 @@ class SearchStep(NamedTuple):
     def __str__(self) -> str:
         took = f"{milliseconds(self.tried.seconds)}, {size(self.tried.memory)}"
         return f"{'+' if self.accepted else '-'} {self.change}: {took}: {self.why}"
+
+
+class Price(NamedTuple):
+    """What a setting costs. Prices compare field by field, so the first counts most."""
+
+    excess: float  # bytes above the memory that is allowed
+    time: float  # seconds per sample
+    calls: int
+    memory: int  # bytes
+    slots: int  # all numbers of the setting together
+
+
+class Words(NamedTuple):
+    """What is said of a setting if one field of its price is *lower* or *higher*."""
+
+    lower: str
+    higher: str
+
+
+WORDS = {
+    "excess": Words("takes less memory, but still too much", "takes too much memory"),
+    "time": Words("faster", "slower"),
+    "calls": Words("fewer calls", "no faster, more calls"),
+    "memory": Words("less memory", "no faster, more memory"),
+    "slots": Words("fewer slots", "no faster"),
+}
 
 
 @dataclass
@@ -128,7 +167,7 @@ class Search:
     tried: dict[Setting, Tried] = field(default_factory=dict)
     steps: list[SearchStep] = field(default_factory=list)
     enough: float = 0  # seconds per sample; less is no better
-    as_fast: float = 1.02  # times the shortest time: a longer one is as good
+    as_fast: float = AS_FAST
 
     def found(self) -> Setting:
         """Return the setting that takes least of those as fast as the fastest."""
@@ -155,13 +194,13 @@ class Search:
     def one_changed(self, here: Setting) -> list[Setting]:
         """List the settings in which one number is another.
 
-        All up to 8 are tried, then every eighth, and those next to the present one.
+        All up to FEW are tried, then every one so far apart, and those next to the present one.
         """
         return [
             (*here[:index], value, *here[index + 1 :])
             for index, most in enumerate(self.most.values())
             for value in range(1, most + 1)
-            if value <= 8 or value % 8 == 0 or abs(value - here[index]) == 1
+            if value <= FEW or value % FEW == 0 or abs(value - here[index]) == 1
         ]
 
     def all_alike(self) -> list[Setting]:
@@ -169,29 +208,32 @@ class Search:
         most = self.most.values()
         return [tuple(min(value, one) for one in most) for value in range(1, max(most) + 1)]
 
-    def price(self, setting: Setting) -> tuple[float, ...]:
-        """Return what is to be small, the first thing most: excess, time, calls, memory, slots."""
+    def price(self, setting: Setting) -> Price:
+        """Return what *setting* costs; it is run if it was not before."""
         if setting not in self.tried:
             self.tried[setting] = self.run(setting)
         took = self.tried[setting]
-        excess = max(0, took.memory - self.memory)
-        time = max(took.per_sample, self.enough)
-        return excess, time, took.calls, took.memory, sum(setting)
+        return Price(
+            excess=max(0, took.memory - self.memory),
+            time=max(took.per_sample, self.enough),
+            calls=took.calls,
+            memory=took.memory,
+            slots=sum(setting),
+        )
 
     def why(self, one: Setting, other: Setting) -> str:
         """Name the first thing in which *other* is better or worse than *one*."""
-        old, new = self.price(one), self.price(other)
-        first = next(i for i in range(5) if old[i] != new[i] or i == 4)
-        lower_or_higher = (
-            ("takes less memory, but still too much", "takes too much memory"),
-            ("faster", "slower"),
-            ("fewer calls", "no faster, more calls"),
-            ("less memory", "no faster, more memory"),
-            ("fewer slots", "no faster"),
-        )
-        text = lower_or_higher[first][new > old]
-        share = f"{percent(abs(new[1] / (old[1] or 1) - 1))} " if first == 1 else ""
-        return share + text
+        old = self.price(one)
+        new = self.price(other)
+        for name, words in WORDS.items():
+            before = getattr(old, name)
+            after = getattr(new, name)
+            if after != before:
+                text = words.higher if after > before else words.lower
+                if name == "time":
+                    return f"{percent(abs(new.time / (old.time or 1) - 1))} {text}"
+                return text
+        return "no faster"  # it costs the same
 
     def note(
         self, here: Setting, there: Setting, why: str, *, accepted: bool = False
@@ -200,7 +242,8 @@ class Search:
         numbers = [*zip(self.most, here, there, strict=True)]
         changed = [f"{name} {old} -> {new}" for name, old, new in numbers if old != new]
         words = ", ".join(changed or [f"{name} {new}" for name, _, new in numbers])
-        self.steps.append(SearchStep(words, there, self.tried[there], accepted, why))
+        setting = dict(zip(self.most, there, strict=True))
+        self.steps.append(SearchStep(words, setting, self.tried[there], accepted, why))
 
     def reason(self, setting: Setting) -> str:
         """Say why the search ends at *setting*."""

@@ -9,6 +9,18 @@ from lessonkit.engine.node import METHODS, Node, rebuilt, walk
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 
+# Arguments that are numbers of something that a run has more or less of
+KNOBS = (
+    "cycle_length",
+    "block_length",
+    "num_parallel_calls",
+    "buffer_size",
+    "batch_size",
+    "num_workers",
+    "prefetch_factor",
+)
+AS_FAST = 1.02  # times the shortest time: who takes a longer one gets more for less
+
 
 class Knob(NamedTuple):
     """A number in a description that may be changed: the argument *name* of *node*."""
@@ -20,32 +32,32 @@ class Knob(NamedTuple):
         return f"{self.node.method}'s {self.name}={self.node.arguments[self.name]}"
 
 
+class Point(NamedTuple):
+    """A *value* of a knob, and the seconds *per_sample* that a run with it takes."""
+
+    value: int
+    per_sample: float
+
+
 class Curve(NamedTuple):
     """The seconds per sample for each value of a knob, and the value that is enough."""
 
     knob: Knob
-    points: tuple[tuple[int, float], ...]
+    points: tuple[Point, ...]
 
     @property
     def knee(self) -> int:
         """The first value that is within 2 % of the best."""
-        best = min(time for _, time in self.points)
-        return next(value for value, time in self.points if time <= best * 1.02)
+        best = min(point.per_sample for point in self.points)
+        return next(
+            point.value for point in self.points if point.per_sample <= best * AS_FAST
+        )
 
 
 def knobs(dataset: Dataset) -> list[Knob]:
     """List the knobs of *dataset*, from its sources on."""
-    names = (
-        "cycle_length",
-        "block_length",
-        "num_parallel_calls",
-        "buffer_size",
-        "batch_size",
-        "num_workers",
-        "prefetch_factor",
-    )
     nodes = walk(dataset.node)
-    return [Knob(node, name) for node in nodes for name in names if name in node.arguments]
+    return [Knob(node, name) for node in nodes for name in KNOBS if name in node.arguments]
 
 
 def with_knob(dataset: Dataset, knob: Knob, value: int | None) -> Dataset:
@@ -74,7 +86,8 @@ def with_knobs(root: Node, values: Mapping[Knob, int | None]) -> Node:
         if before not in changes:
             return node
         method = METHODS[node.method]
-        known, wanted = signature(method).parameters, node.arguments | changes[before]
+        known = signature(method).parameters
+        wanted = node.arguments | changes[before]
         given = {name: value for name, value in wanted.items() if name in known}
         return method(*map(Dataset, node.inputs), **given).node  # type: ignore[no-any-return]
 
@@ -105,7 +118,7 @@ def curve(
         tried = try_out(node, options)
         if not tried.samples:
             raise ValueError(f"{knob.name}={value}: no sample reached the training loop")
-        points.append((value, tried.per_sample))
+        points.append(Point(value, tried.per_sample))
     return Curve(knob, tuple(points))
 
 
@@ -129,9 +142,13 @@ def try_out(node: Node, options: dict[str, Any]) -> Tried:
 
 def as_tried(trace: Trace) -> Tried:
     """Return what the run of *trace* took."""
-    seconds, samples = trace.duration, trace.samples
-    calls = sum(map(calls_at_once, walk(trace.dataset.node)))
-    return Tried(seconds / (samples or 1), calls, trace.max_bytes, seconds, samples)
+    return Tried(
+        per_sample=trace.duration / (trace.samples or 1),
+        calls=sum(calls_at_once(node) for node in walk(trace.dataset.node)),
+        memory=trace.max_bytes,
+        seconds=trace.duration,
+        samples=trace.samples,
+    )
 
 
 def calls_at_once(node: Node) -> int:

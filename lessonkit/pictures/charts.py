@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve
@@ -34,8 +34,11 @@ if TYPE_CHECKING:
 
 PER_INCH = 82  # of a scene's heights
 ROW = 30 / PER_INCH  # inches
-LINE = 0.17  # inches: of a line of text
-BLUE, RANGE = COLOURS["Read"], "#b6c2cf"
+HEAD = 0.3  # inches above the highest mark, for its text
+LINE = 0.17  # inches of a line of text
+LETTER = 0.062  # inches of a letter, in the mean
+BLUE = COLOURS["Read"]
+RANGE = "#b6c2cf"
 LOOKS: dict[str, Look] = {
     "line": {"linewidth": 2},
     "steps": {"linewidth": 1.5, "drawstyle": "steps-post"},
@@ -43,9 +46,30 @@ LOOKS: dict[str, Look] = {
 }
 
 Data = dict[str, Any]  # of a scene, as JSON can say it
-# Of a job: its name, its forecast in seconds, by which share that may be off, what a real run took
-# if there was one, and what it saves
-TimedSetting = tuple[str, float, float, float | None, str]
+
+
+class TimedSetting(NamedTuple):
+    """A setting of a job, and how long an epoch takes with it, in seconds.
+
+    The *forecast* may be off by the share *within*. *measured* is what a real run took, if there
+    was one, and *saves* says in words what the setting saves.
+    """
+
+    name: str
+    forecast: float
+    within: float
+    measured: float | None
+    saves: str
+
+    @property
+    def slowest(self) -> float:
+        """The seconds that it takes if the forecast is too short by as much as it may be."""
+        return self.forecast * (1 + self.within)
+
+    @property
+    def fastest(self) -> float:
+        """The seconds that it takes if the forecast is too long by as much as it may be."""
+        return self.forecast * (1 - self.within)
 
 
 def plot_curve(curve: Curve) -> Picture:
@@ -60,8 +84,10 @@ def plot_curve(curve: Curve) -> Picture:
     if not curve.points:
         raise ValueError("plot_curve: the curve has no values")
     values, times = zip(*curve.points, strict=True)
-    name, knee = curve.knob.name, values.index(curve.knee)
-    setting, time = f"{name}={curve.knee}", f"{milliseconds(times[knee])} per sample"
+    name = curve.knob.name
+    knee = values.index(curve.knee)
+    setting = f"{name}={curve.knee}"
+    time = f"{milliseconds(times[knee])} per sample"
     words = f"{setting} is enough: {time}, within 2 % of the best"
     if knee == 0:
         words = f"a larger number does not help: {time} with {setting}"
@@ -90,15 +116,18 @@ def plot_search(steps: Sequence[SearchStep]) -> Picture:
     """
     if not steps:
         raise ValueError("plot_search: nothing was tried")
-    dots, stairs = [], []
+    dots: list[Data] = []
+    stairs: list[tuple[int, float]] = []
     for index, step in enumerate(steps, 1):
-        seconds, taken = step.tried.seconds, step.accepted
+        seconds = step.tried.seconds
+        taken = step.accepted
         told = f"{step.change}: {milliseconds(seconds)}"
         say = f"{told}, {'kept' if taken else 'not kept'}"
         dots.append(dot(index, seconds, told if taken else "", say, hollow=not taken))
         if taken:  # as the first one always is
             stairs.append((index, seconds))
-    count, first, last = len(steps), stairs[0][1], stairs[-1][1]
+    count = len(steps)
+    (_, first), (_, last) = stairs[0], stairs[-1]
     words = f"{counted(count, 'runs')} from left to right"
     words += f", {milliseconds(first)} to {milliseconds(last)}, {len(stairs)} kept"
     line = {"kind": "steps", "points": [*stairs, (count, last)]}
@@ -114,7 +143,8 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     times = [seconds for _, seconds in steps]
     if min(times, default=0) <= 0:
         raise ValueError("plot_waterfall: there is no step, or a step takes no time")
-    first, last = times[0], times[-1]
+    first = times[0]
+    last = times[-1]
     # All in one unit, to compare them
     in_words = partial(milliseconds, long=max(times) >= 10)
     words = f"from {in_words(first)} to {in_words(last)}"
@@ -141,33 +171,35 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
 def plot_settings(settings: Sequence[TimedSetting], least: float) -> Picture:
     """Draw how long an epoch takes with each of *settings*; no loader gets below *least* seconds.
 
-    >>> plot_settings([("as it is", 1.44, 0.05, None, "0 %")], 0.62)
+    >>> as_it_is = TimedSetting("as it is", 1.44, within=0.05, measured=None, saves="0 %")
+    >>> plot_settings([as_it_is], 0.62)
     settings: how long an epoch takes. as it is: 1,440 ms. Least: 620 ms
     """
-    most = max(forecast * (1 + within) for _, forecast, within, *_ in settings)
+    most = max(setting.slowest for setting in settings)
     # Above the first setting the line has its name
-    names = {(index + 1) * ROW: name for index, (name, *_) in enumerate(settings)}
+    names = {(index + 1) * ROW: setting.name for index, setting in enumerate(settings)}
 
     def draw(axes: Axes) -> None:
         axes.axvline(least, color=COLOURS["Train"], linestyle="--")
         write_text(axes, least, ROW / 4, f" no loader gets below {milliseconds(least)}")
         write_text(axes, 1.02 * most, ROW / 4, "saves")
-        for y, (_, forecast, within, tried, saves) in zip(names, settings, strict=True):
-            box = forecast * (1 - within), forecast * (1 + within), y - 0.04, 0.08
-            draw_boxes(axes, [box], facecolor=RANGE, linewidth=0)
-            for x, fill in (forecast, PAPER), (tried, BLUE):
-                if x is not None:
-                    axes.plot([x], [y], color=BLUE, markerfacecolor=fill, **LOOKS["dot"])
-            write_text(axes, 1.02 * most, y, saves)
+        for y, setting in zip(names, settings, strict=True):
+            range_of_forecast = (setting.fastest, setting.slowest, y - 0.04, 0.08)
+            draw_boxes(axes, [range_of_forecast], facecolor=RANGE, linewidth=0)
+            draw_dot(axes, setting.forecast, y, fill=PAPER)
+            if setting.measured is not None:
+                draw_dot(axes, setting.measured, y, fill=BLUE)
+            write_text(axes, 1.02 * most, y, setting.saves)
 
-    told = [
-        f"{name}: {milliseconds(tried or long)}" for name, long, _, tried, _ in settings
-    ]
+    told = []
+    for setting in settings:
+        seconds = setting.forecast if setting.measured is None else setting.measured
+        told.append(f"{setting.name}: {milliseconds(seconds)}")
     words = f"how long an epoch takes. {'; '.join(told)}. Least: {milliseconds(least)}"
     panel = Panel((len(settings) + 0.5) * ROW, names, draw)
-    keys = [("forecast, with its range", RANGE)]
-    keys += [("real run", BLUE)] * any(tried for *_, tried, _ in settings)
-    legend: list[Look] = [{"label": label, "facecolor": fill} for label, fill in keys]
+    legend: list[Look] = [{"label": "forecast, with its range", "facecolor": RANGE}]
+    if any(setting.measured is not None for setting in settings):
+        legend.append({"label": "real run", "facecolor": BLUE})
     return Picture(f"settings: {words}", {}, [panel], (0, 1.25 * most), legend)
 
 
@@ -181,7 +213,7 @@ def dotted(kind: str, title: str, words: str, height: int, marks: list[Data]) ->
     top = max(y for mark in marks for _, y in mark["points"])
     row = {"height": height, "top": top, "marks": marks}
     floor = height / PER_INCH
-    draw = partial(draw_dots, marks, floor, (floor - 0.3) / (top or 1))
+    draw = partial(draw_dots, marks, floor, (floor - HEAD) / (top or 1))
     return chart(kind, Panel(floor, {floor: "0 ms"}, draw, title, words), [row])
 
 
@@ -192,7 +224,8 @@ def chart(kind: str, panel: Panel, rows: list[Data], in_seconds: bool = False) -
     each a bar, a dot, a line or steps through *points*, with a *text* beside it.
     """
     values = [x for row in rows for mark in row["marks"] for x, _ in mark["points"]]
-    first, last = min(values), max(values)
+    first = min(values)
+    last = max(values)
     width = last - first or 1
     ends = first - 0.05 * width, last + 0.1 * width
     if in_seconds:  # with room for texts after the bars
@@ -206,6 +239,11 @@ def chart(kind: str, panel: Panel, rows: list[Data], in_seconds: bool = False) -
         "rows": rows,
     }
     return Picture(f"{kind}: {panel.words}", scene, [panel], ends, in_seconds=in_seconds)
+
+
+def draw_dot(axes: Axes, x: float, y: float, *, fill: str) -> None:
+    """Draw one dot, with this *fill*."""
+    axes.plot([x], [y], color=BLUE, markerfacecolor=fill, **LOOKS["dot"])
 
 
 def draw_bars(rows: list[Data], axes: Axes) -> None:
@@ -227,7 +265,8 @@ def draw_bars(rows: list[Data], axes: Axes) -> None:
 def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
     """Draw *marks* above the *floor*, of which one second is *full* inches away."""
     low, high = axes.get_xlim()
-    free, above = low, floor  # where the last text ends, and its height
+    free = low  # where the last text ends
+    above = floor  # and its height
     for mark in marks:
         is_marked = mark.get("marked", False)
         xs = [x for x, _ in mark["points"]]
@@ -238,11 +277,12 @@ def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
             ring = {"color": INK, "fillstyle": "none", "markersize": 13}
             axes.plot(xs, ys, **LOOKS["dot"] | ring)
         if text := mark.get("text"):
-            wide = 0.062 * len(text) * (high - low) / WIDTH  # inches of a letter
+            wide = LETTER * len(text) * (high - low) / WIDTH
             left = min(max(xs[0] - wide / 2, low), high - wide)
             y = ys[0] - LINE
             if left >= free or abs(y - above) >= LINE:
-                free, above = left + wide, y
+                free = left + wide
+                above = y
                 weight = "bold" if is_marked else "normal"
                 write_text(
                     axes,

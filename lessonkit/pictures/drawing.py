@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,17 +22,37 @@ if TYPE_CHECKING:
 # ground dark text vanishes on one of them, and greys that can be read on both are weak on
 # each. So a picture is an opaque card, and a thin edge closes it on a page that is as light.
 PAPER = "#ffffff"
-INK, QUIET = "#1b1f24", "#57606a"  # of text, and of text that comes second
+INK = "#1b1f24"  # of text
+QUIET = "#57606a"  # of text that comes second
 
 WIDTH = 10.0  # inches
-ABOVE, RIGHT = 0.42, 0.35  # inches: above each panel, and free at the right
-SIZE, SMALL = 9.5, 8.5  # points: of titles and names, and of all other text
+DOTS = 1440  # of the width, in the file
+PIXELS = 1000  # of the width, on the page: fewer, so that it is sharp on every screen
+ABOVE = 0.42  # inches above each panel
+RIGHT = 0.35  # inches that are free at the right
+SIZE = 9.5  # points, of titles and names
+SMALL = 8.5  # points, of all other text
 
 Look = dict[str, Any]  # keywords of matplotlib
 # Of waits
 PALE: Look = {"facecolor": "#f3f5f7", "edgecolor": "#a4acb6", "linewidth": 0.6}
 # Of text that hides lines
 CARD: Look = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
+
+
+class Drawing(Protocol):
+    """What a page can show: it is told in *words*, and a page draws it from its *scene*."""
+
+    @property
+    def words(self) -> str:
+        """What it shows, for readers that cannot see it."""
+
+    @property
+    def scene(self) -> dict[str, Any]:
+        """What a page needs to draw it."""
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a notebook stores and shows."""
 
 
 class Panel(NamedTuple):
@@ -71,7 +91,7 @@ class Picture:
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return more dots than a notebook shows, so that the picture is sharp on every screen."""
         width, height = self.figure.get_size_inches()
-        size = {"width": 1000, "height": round(1000 * height / width)}
+        size = {"width": PIXELS, "height": round(PIXELS * height / width)}
         return {"image/png": png(self), "text/plain": self.words}, {"image/png": size}
 
 
@@ -84,7 +104,7 @@ def png(picture: Picture) -> bytes:
         # Packed less than usual: a little larger, and sooner there
         quick = {"compress_level": 4}
         picture.figure.savefig(
-            stream, dpi=1440 / WIDTH, metadata={"Software": None}, pil_kwargs=quick
+            stream, dpi=DOTS / WIDTH, metadata={"Software": None}, pil_kwargs=quick
         )
     return stream.getvalue()
 
@@ -101,11 +121,14 @@ def compose(picture: Picture) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    panels, keys = picture.panels, picture.keys
+    panels = picture.panels
+    keys = picture.keys
     names = [name for panel in panels for name in panel.names.values()]
     left = 0.28 + 0.074 * max(map(len, names), default=6)
     width = WIDTH - left - RIGHT
-    high = top = sum(panel.height + ABOVE for panel in panels) + (0.68 if keys else 0.42)
+    below = 0.68 if keys else 0.42  # inches, of the axis and the legend
+    high = below + sum(panel.height + ABOVE for panel in panels)
+    top = high
     figure = Figure((WIDTH, high), facecolor=PAPER, edgecolor="#d0d7de", linewidth=1.5)
     for panel in panels:
         top -= ABOVE + panel.height

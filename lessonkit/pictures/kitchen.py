@@ -6,13 +6,11 @@ from typing import Any
 
 from lessonkit.engine import check
 
-from .drawing import Picture
-
 DRAWING = (files(__package__) / "kitchen.svg").read_text("utf-8")
 OF = re.compile(r'data-of="([\w ]+)"')  # which parts something belongs to
 
 
-class Kitchen(Picture):
+class Kitchen:
     """Show the kitchen; the *parts* that are named keep their colours, without names all of them.
 
     An arrow fades with what it joins. Raises ValueError for a part that the kitchen does not have.
@@ -21,8 +19,11 @@ class Kitchen(Picture):
     def __init__(self, *parts: str) -> None:
         known = tuple(part for part in OF.findall(DRAWING) if " " not in part)
         self.parts = [check.one_of("part", part, known) for part in parts or known]
-        words = f"The kitchen: {', '.join(self.parts)}."
-        super().__init__(words, {"kitchen": self.parts}, [], (0, 1))
+        self.words = f"The kitchen: {', '.join(self.parts)}."
+        self.scene = {"kitchen": self.parts}
+
+    def __repr__(self) -> str:
+        return self.words
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         def faded(found: re.Match[str]) -> str:

@@ -43,13 +43,24 @@ COLOURS = {
     "Queue": "#8b949e",  # what is counted, in a row of steps
     "Ready": "#8b949e",
 }
+# Of stages with other names
+OTHERS = [
+    "#d1622b",
+    "#2a9a75",
+    "#878600",
+    "#b56bc4",
+    "#e06aa6",
+    "#8074da",
+    "#6aa12e",
+    "#ad7850",
+]
 IDLE = "idle"  # the kind of a bar that says: the accelerator has nothing to do
 COUNT = "count"  # of a step, which says how many batches wait for a worker or for the loop
 # All bars that are no work, in the order of a legend
 NOT_WORK = {
     IDLE: Wait("////", "waits for input", "It waits for {}."),
     **WAITS,
-    START: Wait("oo", "starts", ""),
+    START: Wait(pattern="oo", legend="starts", sentence=""),
 }
 
 
@@ -89,7 +100,17 @@ class Layout(NamedTuple):
 
 
 Rows = dict[Name, int]  # the number of the row of each stage that is shown
-Workers = dict[Name, tuple[Name, Name, Name]]  # the queue, the worker and the buffer
+
+
+class WorkerRows(NamedTuple):
+    """The stages that are shown of a loader's workers: their queue, themselves, their buffer."""
+
+    queue: Name
+    worker: Name
+    ready: Name
+
+
+Workers = dict[Name, WorkerRows]  # by each stage of what they do
 
 
 def layout(trace: Trace) -> Layout:
@@ -102,7 +123,8 @@ def layout(trace: Trace) -> Layout:
     >>> [(bar.label, bar.start // 10**6, bar.end // 10**6) for bar in found.bars if bar.row == 1]
     [('0', 30, 45), ('1', 45, 60)]
     """
-    names, workers = labels(trace), stages_of_workers(trace)
+    names = labels(trace)
+    workers = stages_of_workers(trace)
     shown = [part for stage in trace.stages for part in workers.get(stage, (stage,))]
     rows = {stage: row for row, stage in enumerate(dict.fromkeys(shown))}
     work, waits = bars_of_work(trace, workers, rows, names)
@@ -112,7 +134,7 @@ def layout(trace: Trace) -> Layout:
     lanes: list[list[int]] = [[] for _ in rows]  # when the last bar of each lane ends
     bars = [in_lane(bar, lanes[bar.row], bar.row in keep) for bar in work]
     bars += bars_of_waits(trace.spans, waits, rows, bars)
-    queued = [*map(BufferEvent._make, trace.recorded.queued)]
+    queued = trace.recorded.queued
     for name, row in rows.items():
         if name.role in (QUEUE, AHEAD):
             events = queued if name.role == QUEUE else trace.events
@@ -124,7 +146,7 @@ def layout(trace: Trace) -> Layout:
             bars.append(Bar(train, 0, start, end, IDLE, long, note=", ".join(blame)))
     # A worker has the colour that its first work would have without workers.
     own = {
-        workers[stage][1]: stage
+        workers[stage].worker: stage
         for stage in reversed(trace.stages)
         if stage in workers and stage.role not in (START, FILL)
     }
@@ -147,7 +169,7 @@ def stages_of_workers(trace: Trace) -> Workers:
         for stage in names:
             site = stage.position.site
             if site[: len(loader)] == loader and (site, stage.role) != (loader, TAKE):
-                found[stage] = own[QUEUE], own[FILL], own[AHEAD]
+                found[stage] = WorkerRows(own[QUEUE], own[FILL], own[AHEAD])
     return found
 
 
@@ -163,11 +185,15 @@ def bars_of_work(
     members = trace.recorded.members.items()
     batch_of = {sample: batch for batch, samples in members for sample in samples}
     batches: dict[tuple[int, int, int], list[int]] = {}  # of spans, by row, lane and batch
-    bars, waits = [], []
+    bars: list[Bar] = []
+    waits: list[tuple[int, Span]] = []
     for index, span in enumerate(trace.spans):
-        stage, kind, start, end = span.stage, span.kind, span.start_ns, span.end_ns
+        stage = span.stage
+        kind = span.kind
+        start = span.start_ns
+        end = span.end_ns
         if stage in workers:
-            row = rows.get(workers[stage][1])
+            row = rows.get(workers[stage].worker)
             if row is None:  # its workers did no work
                 continue
             if stage.role == FILL or (kind in WAITS and kind != NO_CORE):
@@ -185,7 +211,8 @@ def bars_of_work(
             label = names[span.element]
             bars.append(Bar(rows[stage], span.lane, start, end, "work", label, (index,)))
     for (row, lane, batch), indices in batches.items():
-        start, end = trace.spans[indices[0]].start_ns, trace.spans[indices[-1]].end_ns
+        start = trace.spans[indices[0]].start_ns
+        end = trace.spans[indices[-1]].end_ns
         bars.append(Bar(row, lane, start, end, "work", names[batch], tuple(indices)))
     return sorted(bars, key=attrgetter("start")), waits
 
@@ -211,19 +238,21 @@ def bars_of_waits(
     """Give a bar for each wait of a call, and of a background task that held up a bar of *work*."""
     # The starts and ends of the bars in a lane, in order
     taken: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    held_up = {}
+    # The row and lane of the bar that a span with this start, cause and lane has begun
+    held_up: dict[tuple[int, int, int], tuple[int, int]] = {}
     for bar in work:
         taken.setdefault((bar.row, bar.lane), []).append((bar.start, bar.end))
         span = spans[bar.spans[-1]]
         if span.stage.role not in ACCELERATOR:
             held_up[span.start_ns, span.cause, span.lane] = bar.row, bar.lane
     for index, span in waits:
-        end, lane = span.end_ns, span.lane
+        end = span.end_ns
+        at: tuple[int, int] | None  # its row and lane
         if span.stage in rows:
-            at = rows[span.stage], lane
+            at = rows[span.stage], span.lane
         else:
-            at = held_up.get((end, span.cause, lane), (-1, lane))
-        if bars := taken.get(at):
+            at = held_up.get((end, span.cause, span.lane))
+        if at is not None and (bars := taken.get(at)):
             before = bisect_left(bars, (end, 0))
             start = max(span.start_ns, bars[before - 1][1] if before else 0)
             if start < end:
@@ -233,7 +262,8 @@ def bars_of_waits(
 
 def stairs(row: int, events: Iterable[BufferEvent]) -> list[Bar]:
     """Return a step for each time in which as many elements had come as had not left yet."""
-    count, steps = 0, []
+    count = 0
+    steps: list[tuple[int, int, int]] = []  # from when, until when, and how many
     for event, after in pairwise(sorted(events, key=attrgetter("time_ns"))):
         count += event.change
         if count and event.time_ns < after.time_ns:
@@ -250,7 +280,8 @@ def labels(trace: Trace) -> list[str]:
 
     A batch of a loader has its number in the epoch, any other batch those of its samples.
     """
-    known, batches = trace.identities, trace.recorded.members
+    known = trace.identities
+    batches = trace.recorded.members
     worked_on = {span.element for span in trace.work}
     samples = worked_on.union(*(batches[one] for one in worked_on if one in batches))
     files = sorted({known[sample].instance for sample in samples - {0}})
@@ -289,21 +320,11 @@ def letter_of(number: int) -> str:
 
 def colours_of(stages: Sequence[str]) -> dict[str, str]:
     """Choose a colour for each stage: the same in every picture, and no two alike if possible."""
-    more = [
-        "#d1622b",
-        "#2a9a75",
-        "#878600",
-        "#b56bc4",
-        "#e06aa6",
-        "#8074da",
-        "#6aa12e",
-        "#ad7850",
-    ]
     colours = {stage: COLOURS[stage] for stage in stages if stage in COLOURS}
     for stage in stages:
         if stage not in colours:
-            first = zlib.crc32(stage.encode()) % len(more)
-            order = more[first:] + more[:first]
+            first = zlib.crc32(stage.encode()) % len(OTHERS)
+            order = OTHERS[first:] + OTHERS[:first]
             colours[stage] = next(
                 (one for one in order if one not in colours.values()), order[0]
             )

@@ -26,6 +26,7 @@ from .drawing import (
     write_text,
 )
 from .layout import COLOURS, COUNT, IDLE, NOT_WORK, Bar, layout
+from .scene import StripScene
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +37,7 @@ SHARES = {
     "waits for other ranks": COLOURS["Others"],
 }
 
+LONGEST_NAME = 24  # letters, at the left of a row
 Stretches = list[tuple[int, int, int]]  # rank, start and end in nanoseconds
 
 
@@ -70,7 +72,8 @@ def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
 
 def run_in_words(title: str, traces: Mapping[str, Trace]) -> str:
     """Put the run called *title* in words, and compare it to the first of *traces*."""
-    trace, first = traces[title], next(iter(traces))
+    trace = traces[title]
+    first = next(iter(traces))
     words = trace.rate + (", cancelled" if trace.cancelled else "")
     if not trace.duration:
         return f"{words}: nothing took any time"
@@ -85,7 +88,8 @@ class Timeline:
 
     def __init__(self, trace: Trace) -> None:
         found = layout(trace)
-        self.rows, self.bars = found.rows, found.bars
+        self.rows = found.rows
+        self.bars = found.bars
         self.epochs = [epoch.start for epoch in trace.epochs]
         self.duration = trace.duration
         lanes = sum(row.lanes for row in self.rows)
@@ -141,7 +145,8 @@ class Timeline:
         for bar in self.bars:
             room = (bar.end - bar.start) / NS * points
             if bar.label and len(bar.label) * size * 0.64 + 3 < room:
-                x, y = (bar.start + bar.end) / NS / 2, self.top(bar) + self.lane / 2
+                x = (bar.start + bar.end) / NS / 2
+                y = self.top(bar) + self.lane / 2
                 look = middle | ({"bbox": CARD} if bar.kind == IDLE else {})
                 write_text(axes, x, y, bar.label, color="#000000", size=size, **look)
 
@@ -159,7 +164,7 @@ class Timeline:
 
 def cut(stage: str) -> str:
     """Cut off a long name, which would leave no room for the bars."""
-    return stage if len(stage) <= 24 else f"{stage[:23]}…"
+    return stage if len(stage) <= LONGEST_NAME else f"{stage[: LONGEST_NAME - 1]}…"
 
 
 # ---- several ranks ----
@@ -184,7 +189,8 @@ def plot_ranks(ranks: Ranks) -> Picture:
             ]
             draw_boxes(axes, boxes, facecolor=colour, linewidth=0)
         for rank, end in late_ranks(ranks):
-            x, top = end / NS, rank * row
+            x = end / NS
+            top = rank * row
             axes.plot([x, x], [top, top + row], color=INK, solid_capstyle="butt")
 
     named = count if count <= 16 else 0  # the rows of more are too thin for names
@@ -199,7 +205,9 @@ def plot_ranks(ranks: Ranks) -> Picture:
 
 def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:
     """Return when each rank works, waits for its own data, and waits for others."""
-    works, own, others = Stretches(), Stretches(), Stretches()
+    works = Stretches()
+    own = Stretches()
+    others = Stretches()
     for rank, all_times in enumerate(ranks.times):
         for times, step in zip(all_times, ranks.steps, strict=False):
             own.append((rank, times.asked, times.got))
@@ -217,16 +225,13 @@ def late_ranks(ranks: Ranks) -> list[tuple[int, int]]:
     ]
 
 
-def strip_scene(ranks: Ranks, trace: Trace) -> dict[str, Any]:
-    """Return what a page draws of *ranks*, above the timeline of *trace*; times in microseconds.
-
-    The times of a rank stand one after another: asked, got and trained in each step.
-    """
+def strip_scene(ranks: Ranks, trace: Trace) -> StripScene:
+    """Return what a page draws of *ranks*, above the timeline of *trace*."""
     return {
         "ranks": len(ranks.traces),
         "rank": ranks.traces.index(trace),
-        "colours": [*SHARES.items()],
-        "late": [[rank, end // 1000] for rank, end in late_ranks(ranks)],
+        "colours": [{"text": text, "colour": colour} for text, colour in SHARES.items()],
+        "late": [{"rank": rank, "time": end // 1000} for rank, end in late_ranks(ranks)],
         "times": [
             [time // 1000 for step in steps for time in step] for steps in ranks.times
         ],

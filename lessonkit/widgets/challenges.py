@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
+from lessonkit.pictures.scene import VerdictScene
 
 from .explorer import Explore
 from .goals import Attempt, ChallengeTask, Goal, failed
-from .page_data import Json, page_data
+from .page_data import page_data
 from .sandbox import described, sentence_of
 from .widget import Page
 
@@ -15,7 +16,7 @@ from .widget import Page
 class Outcome(Page):
     """What came of an attempt: which goals it meets, and its run."""
 
-    def __init__(self, question: str, verdict: Json, trace: Trace | None) -> None:
+    def __init__(self, question: str, verdict: VerdictScene, trace: Trace | None) -> None:
         self.verdict = verdict
         scene = page_data(trace) if trace else None
         runs = {"": trace} if trace else {}
@@ -25,7 +26,7 @@ class Outcome(Page):
     @property
     def passed(self) -> bool:
         """Whether every goal was met."""
-        return bool(self.verdict["passed"])
+        return self.verdict["passed"]
 
     def __repr__(self) -> str:
         judged = [("met" if met else "missed", said) for met, said in self.verdict["goals"]]

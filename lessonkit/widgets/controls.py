@@ -6,11 +6,16 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypeGuard
 
+from lessonkit.pictures.scene import ControlScene
 from lessonkit.words import counted, milliseconds
 
 from .sandbox import shortened
 
 Values = dict[str, Any]  # by the names of controls
+
+MOST_STEPS = 1000  # of a slider: more are finer than a screen
+DIGITS = 9  # after the point, of its values: the others are errors of floats
+ROUNDING = 0.001  # of a step, which is due to floats
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class Control:
     name: str = ""
     label: str = ""
 
-    def spec(self) -> Values:
+    def spec(self) -> ControlScene:
         """Return what the page has to know."""
         return {
             "name": self.name,
@@ -82,16 +87,17 @@ def slider(
     default. Raises ValueError if it has no steps, or more than 1,000.
     """
     are_numbers = all(map(is_number, (least, most, step)))
-    # A thousandth of a step more or less is due to floats
     if (
         not are_numbers
-        or not 0.999 * step <= most - least <= 1000.001 * step
-        or not round(step, 9)
+        or not (1 - ROUNDING) * step <= most - least <= (MOST_STEPS + ROUNDING) * step
+        or not round(step, DIGITS)
     ):
         wrong = shortened(f"{least} to {most} in steps of {step}")
-        raise ValueError(f"slider: must go up in at most 1000 steps, not from {wrong}")
-    steps = int((most - least) / step + 0.001)
-    values = [round(least + number * step, 9) for number in range(steps + 1)]
+        raise ValueError(
+            f"slider: must go up in at most {MOST_STEPS} steps, not from {wrong}"
+        )
+    steps = int((most - least) / step + ROUNDING)
+    values = [round(least + number * step, DIGITS) for number in range(steps + 1)]
     texts = [worded(value, unit) for value in values]
     return Control(
         "range", tuple(values), tuple(texts), (len(values) - 1) // 2, label=label

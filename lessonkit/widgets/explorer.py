@@ -22,6 +22,7 @@ from lessonkit.engine.threads import start_thread
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
+from lessonkit.pictures.scene import ExploreState, Failed, Scene
 from lessonkit.words import milliseconds, size
 
 from .controls import Values, controls_of
@@ -29,7 +30,10 @@ from .formula import Formula
 from .goals import Attempt, ChallengeTask
 from .page_data import Json, packed, page_data
 from .sandbox import described, in_time, sentence_of
-from .widget import HERE, Page
+from .widget import BUILT, Page
+
+# Of a view that is saved: it holds the run of each
+MOST_SETTINGS = 500
 
 
 class Explore(Page):
@@ -75,13 +79,13 @@ class Explore(Page):
         self.first = {name: one.start for name, one in self.controls.items()}
         self.start = self.values(self.first)
         self.formula = Formula(formula, pipeline, self.start) if formula else None
-        state: Json = {
+        state: ExploreState = {
             "scene": None,
             "pinned": None,
             "error": "",
             "controls": [one.spec() for one in self.controls.values()],
-            "task": task and task.spec(),
-            "formula": self.formula and self.formula.spec(self.controls),
+            "task": task.spec() if task else None,
+            "formula": self.formula.spec(self.controls) if self.formula else None,
         }
         runs: dict[str, Trace] = {}
         try:
@@ -119,6 +123,7 @@ class Explore(Page):
         Of several ranks it has the timeline of *rank*.
         """
         began = perf_counter()
+        answer: Scene | Failed
         try:
             rank = check.integer("rank", rank, least=0)
             _, answer = self.picture(self.values(values), rank)
@@ -161,7 +166,7 @@ class Explore(Page):
             raise ValueError("values must name every control, and nothing else")
         return {name: self.controls[name].value(number) for name, number in numbers.items()}
 
-    def picture(self, values: Values, rank: int = 0) -> tuple[Trace, Json]:
+    def picture(self, values: Values, rank: int = 0) -> tuple[Trace, Scene]:
         """Run the pipeline for these *values*; return the run, and how the page draws it."""
 
         def run() -> Trace:
@@ -271,15 +276,16 @@ def by_itself(explore: Explore, suffix: str, title: str, caption: str) -> str:
                 f"{one.name}: cards cannot be saved, for they have too many orders"
             )
     sizes = [len(one.values) for one in controls]
-    if (count := prod(sizes)) > 500:
+    if (count := prod(sizes)) > MOST_SETTINGS:
         widest = controls[sizes.index(max(sizes))]
         advice = f"give {widest.name}, which has {len(widest.values)}, fewer values"
-        raise ValueError(f"{count:,} settings are more than 500: {advice}")
-    answers = {}
+        raise ValueError(f"{count:,} settings are more than {MOST_SETTINGS}: {advice}")
+    answers: dict[str, Scene | Failed] = {}
     for chosen in product(*map(range, sizes)):
         setting = dict(zip(explore.controls, chosen, strict=True))
+        answer: Scene | Failed
         try:
-            answer = explore.picture(explore.values(setting))[1]
+            _, answer = explore.picture(explore.values(setting))
         except Exception as error:
             answer = {"error": f"{explore.setting_in_words(setting)}: {sentence_of(error)}"}
         answers[",".join(map(str, chosen))] = answer
@@ -287,19 +293,19 @@ def by_itself(explore: Explore, suffix: str, title: str, caption: str) -> str:
         "state": json.loads(explore.state) | {"alone": True},
         "values": {one.name: [str(value) for value in one.values] for one in controls},
         "answers": answers,
-        "style": explore._css,
+        "style": (BUILT / "style.css").read_text("utf-8"),
         "title": title,
         "caption": caption,
     }
-    scripts = explore._esm.replace("export default", "const lessonkit =", 1)
+
     still = explore._repr_mimebundle_()[0].get("image/png", b"")
-    form = "mjs" if suffix == ".mjs" else "html"
-    return Template((HERE / f"by_itself.{form}").read_text("utf-8")).substitute(
+    form = "by_itself.mjs" if suffix == ".mjs" else "by_itself.html"
+    return Template((BUILT / form).read_text("utf-8")).substitute(
         TITLE=html.escape(title or "A pipeline and its run"),
         WORDS=html.escape(repr(explore)),
         STILL=base64.b64encode(still).decode(),
         CONTENT=base64.b64encode(
             gzip.compress(packed(content).encode(), 9, mtime=0)
         ).decode(),
-        SCRIPT=scripts + (HERE / "by_itself.js").read_text("utf-8"),
+        SCRIPT=(BUILT / "by_itself.js").read_text("utf-8"),
     )

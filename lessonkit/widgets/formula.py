@@ -10,10 +10,10 @@ from operator import add, mul, neg, sub, truediv
 from typing import Any
 
 from lessonkit.engine.trace import Trace
+from lessonkit.pictures.scene import FormulaScene, FormulaSpec
 from lessonkit.words import milliseconds
 
 from .controls import Control, Values, is_number, worded
-from .page_data import Json
 
 SIGNS: dict[type, Callable[..., float]] = {
     ast.Add: add,
@@ -52,7 +52,7 @@ class Formula:
         except (ArithmeticError, TypeError) as error:
             raise ValueError(f"formula={text!r}: {error}") from None
 
-    def spec(self, controls: dict[str, Control]) -> Json:
+    def spec(self, controls: dict[str, Control]) -> FormulaSpec:
         """Return what the page has to know.
 
         It has the text on the left, a list in which other text and names alternate, the numbers
@@ -103,7 +103,7 @@ class Formula:
                 beaten += [number for number, name in enumerate(names) if name in inside]
         return beaten
 
-    def judge(self, trace: Trace, values: Values) -> Json:
+    def judge(self, trace: Trace, values: Values) -> FormulaScene:
         """Say its value for these *values*, what the run took, and whether it holds."""
         try:
             value = self.value(values)

@@ -15,9 +15,9 @@ from lessonkit.engine.trace import AHEAD, CACHE, Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.plumbing import memory
+from lessonkit.pictures.scene import TaskScene, VerdictScene
 from lessonkit.words import milliseconds, percent, size
 
-from .page_data import Json
 from .sandbox import PipelineRun, shortened
 
 __all__ = ["buffered", "busy", "cached", "calls", "goal", "good_data", "in_memory"]
@@ -26,14 +26,21 @@ __all__ += ["total"]
 
 CLOSE = 1e-9  # what floating point may add to a number, or take from it
 
-# The options of a run, and of one epoch the elements and the nanoseconds of work of each
-# stage. Of an element the first words and a number: all words of an image take four times
-# the memory of it.
-GivenJob = tuple[dict[str, Any], Counter[tuple[str, int]], Counter[str]]
-
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class GivenJob(NamedTuple):
+    """What a run does: its options, and of one epoch the elements and the work.
+
+    Of an element it has the first words and a number: all words of an image take four times
+    the memory of it.
+    """
+
+    options: dict[str, Any]
+    elements: Counter[tuple[str, int]]
+    work: Counter[str]  # nanoseconds, by stages
 
 
 class Attempt(NamedTuple):
@@ -42,6 +49,13 @@ class Attempt(NamedTuple):
     trace: Trace
     values: dict[str, Any] = {}  # noqa: RUF012 - a named tuple never changes it
     start: dict[str, Any] = {}  # noqa: RUF012
+
+
+class Judgement(NamedTuple):
+    """Whether an attempt *met* a goal, and in *words* what it reached or by how much it missed."""
+
+    met: bool
+    words: str
 
 
 @dataclass(frozen=True)
@@ -78,20 +92,22 @@ class Goal:
             return self.zero
         return so_far or f"{self.name}: {self.target}"
 
-    def judge(self, attempt: Attempt) -> tuple[bool, str]:
-        """Return whether an attempt meets this goal; and in words by how much it misses it."""
+    def judge(self, attempt: Attempt) -> Judgement:
+        """Return whether an attempt meets this goal, and by how much it misses it."""
         value = self.measure(attempt) or 0
         if isinstance(value, str):
-            return False, f"{self.name}: {value}"
+            return Judgement(False, f"{self.name}: {value}")
         if self.at_most is not None:
-            missing, how = value - self.at_most, "over by"
+            missing = value - self.at_most
+            how = "over by"
         else:
-            missing, how = (self.at_least or 0) - value, "short by"
+            missing = (self.at_least or 0) - value
+            how = "short by"
         measured = f"{self.name}: {self.text(value)} ({self.target})"
         if missing <= CLOSE:
-            return True, self.asked(measured)
+            return Judgement(True, self.asked(measured))
         apart = self.text(missing).replace("%", "points")
-        return False, f"{measured}, {how} {apart}"
+        return Judgement(False, f"{measured}, {how} {apart}")
 
 
 @dataclass(frozen=True)
@@ -102,16 +118,17 @@ class ChallengeTask:
     goals: tuple[Goal, ...]
     hints: tuple[str, ...] = ()
 
-    def spec(self) -> Json:
+    def spec(self) -> TaskScene:
         """Return what the page has to know."""
-        return vars(self) | {"goals": [goal.asked() for goal in self.goals]}
+        goals = [goal.asked() for goal in self.goals]
+        return {"text": self.text, "goals": goals, "hints": self.hints}
 
-    def judge(self, attempt: Attempt) -> Json:
+    def judge(self, attempt: Attempt) -> VerdictScene:
         """Judge goal by goal; the message names the first that was missed."""
         if not attempt.trace.samples:  # it would take no time, and meet most goals
             return failed("Not yet: no element reached the training loop.")
         judged = [goal.judge(attempt) for goal in self.goals]
-        missed = next((said for met, said in judged if not met), "")
+        missed = next((one.words for one in judged if not one.met), "")
         if missed:
             return failed(f"Not yet. {missed[0].upper()}{missed[1:]}.", judged)
         return {
@@ -121,7 +138,7 @@ class ChallengeTask:
         }
 
 
-def failed(message: str, goals: list[tuple[bool, str]] | None = None) -> Json:
+def failed(message: str, goals: list[Judgement] | None = None) -> VerdictScene:
     """Return the verdict on an attempt that does not pass."""
     return {"passed": False, "goals": goals or [], "message": message}
 
@@ -198,7 +215,7 @@ def cached(*, at_most: float) -> Goal:
     def most(tried: Attempt) -> float:
         steps = memory(tried.trace)
         caches = [name for name in tried.trace.buffers if name.role == CACHE]
-        return sum(max((nbytes for *_, nbytes in steps[one]), default=0) for one in caches)
+        return sum(max((held.nbytes for held in steps[one]), default=0) for one in caches)
 
     return Goal("cached", most, size, at_most)
 
@@ -236,7 +253,7 @@ def job_of(trace: Trace) -> GivenJob:
     The work finds what no element shows: most lessons have maps that only cost time, so a
     pipeline without one of them gives the same elements.
     """
-    options = trace.options | {"machine": trace.machine}
+    options = vars(trace.options) | {"machine": trace.machine}
     once = PipelineRun(trace.dataset, options | {"num_epochs": 1, "keep": True}).simulate()
     address = re.compile(" at 0x[0-9a-fA-F]+")  # of an object, and another one each time
     texts = (address.sub("", repr(element)) for element in once.epochs[0].elements)
@@ -244,29 +261,29 @@ def job_of(trace: Trace) -> GivenJob:
     work = Counter[str]()
     for span in once.work:  # a stage as it was asked for: it may have got another name
         work[f"{span.stage.wanted} ({span.kind})"] += span.end_ns - span.start_ns
-    return options, elements, work
+    return GivenJob(options, elements, work)
 
 
-def differences(trace: Trace, job: GivenJob) -> Iterator[str]:
-    """Say one after another in what *trace* does not do the *job*."""
+def differences(trace: Trace, given: GivenJob) -> Iterator[str]:
+    """Say one after another in what *trace* does not do the job that is *given*."""
     if any(name.role == AHEAD and name.position.inside for name in trace.buffers):
         yield "prefetch and parallel calls inside a function are not counted: put them after it"
     options, elements, work = job_of(trace)
-    given_options, given_elements, given_work = job
-    for name, value in given_options.items():
+    for name, value in given.options.items():
         if options[name] != value:
             now = f"{name}={shortened(repr(options[name]))}"
             yield f"{now}, but the task has {name}={value!r}: do not change it"
-    more, left = elements - given_elements, given_elements - elements
-    for what, odd in ("not in the task", more), ("missing", left):
+    added = elements - given.elements
+    left_out = given.elements - elements
+    for what, odd in ("not in the task", added), ("missing", left_out):
         if odd:
             count = f"{odd.total()} in an epoch, such as {min(odd)[0]}"
             yield f"elements that are {what}: {count}"
-    for stage, cost in given_work.items():
+    for stage, cost in given.work.items():
         if work[stage] < cost * (1 - CLOSE):
             now = milliseconds(work[stage] / 1e9)
-            given = milliseconds(cost / 1e9)
-            yield f"{stage} takes {now} for all samples, but in the task it takes {given}"
+            asked = milliseconds(cost / 1e9)
+            yield f"{stage} takes {now} for all samples, but in the task it takes {asked}"
 
 
 def _sum(argument: str, tried: Attempt, method: str = "") -> int:

@@ -1,7 +1,7 @@
 """A run as the page draws it: layout, plumbing and figures, as plain numbers and texts."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
@@ -9,15 +9,23 @@ from lessonkit.explain.critical_path import critical_path, ended
 from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.plumbing import plumbing
-from lessonkit.pictures.layout import NOT_WORK, Layout, batch_label, layout
+from lessonkit.pictures.layout import NOT_WORK, Layout, Row, batch_label, layout
+from lessonkit.pictures.scene import (
+    BarColumns,
+    EventColumns,
+    PartScene,
+    RowScene,
+    Scene,
+    WaitScene,
+)
 from lessonkit.pictures.timeline import strip_scene
 from lessonkit.words import counted, milliseconds, percent, size
 
 Json = dict[str, Any]  # an object as the page gets it
 
 
-def page_data(trace: Trace, most: int = 5000) -> Json:
-    """Collect everything that the page shows of *trace*; times in microseconds.
+def page_data(trace: Trace, most: int = 5000) -> Scene:
+    """Collect everything that the page shows of *trace*.
 
     It draws at most *most* bars, because more cannot be told apart.
     """
@@ -29,18 +37,19 @@ def page_data(trace: Trace, most: int = 5000) -> Json:
         note = f"Only the first {most:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:most]
         laid = laid._replace(bars=first)
-    kinds = {bar.kind for bar in laid.bars}
     bar_of = {span: number for number, bar in enumerate(laid.bars) for span in bar.spans}
     return {
         "end": micros(ended(trace)),
         "unit": trace.counts[1],
-        "rows": laid.rows,
+        "rows": rows_of(laid.rows),
         "bars": bars(laid, trace, bar_of),
         "path": sorted({bar_of[step.span] for step in path.steps if step.span in bar_of}),
         "epochs": [round(epoch.start * 1e6) for epoch in trace.epochs],
-        "waits": {kind: wait for kind, wait in NOT_WORK.items() if kind in kinds},
+        "waits": waits({bar.kind for bar in laid.bars}),
         "parts": parts(laid, trace),
-        "buffers": [*trace.buffers.items()],
+        "buffers": [
+            {"name": name, "capacity": room} for name, room in trace.buffers.items()
+        ],
         "events": events(trace, laid.names),
         "figures": figures,
         "summary": words,
@@ -52,55 +61,78 @@ def page_data(trace: Trace, most: int = 5000) -> Json:
     }
 
 
-def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> dict[str, Sequence[Any]]:
-    """Turn bars into columns; *cause* is the bar that a bar had to wait for, *who* its samples.
+def rows_of(rows: Sequence[Row]) -> list[RowScene]:
+    """Describe the *rows* of a picture."""
+    return [{"stage": row.stage, "lanes": row.lanes, "colour": row.colour} for row in rows]
 
-    *bar_of* has the number of a bar by that of its span. Of a loader's batch, which is called by
-    its number, the *note* names the samples.
+
+def bars(laid: Layout, trace: Trace, bar_of: dict[int, int]) -> BarColumns:
+    """Turn the bars of a picture into columns. *bar_of* has the number of a bar by that of its span.
+
+    Of a loader's batch, which is called by its number, the note names the samples.
     """
-    batches, known = trace.recorded.members, trace.identities
-    rows = []
-    for bar in laid.bars:
-        start = micros(bar.start)
-        where = bar.row, bar.lane, start, micros(bar.end) - start
-        kind = "" if bar.kind == "work" else bar.kind
-        works: tuple[Any, Any] = -1, ()
-        note = bar.note
-        if bar.spans:
-            first, last = trace.spans[bar.spans[0]], trace.spans[bar.spans[-1]]
-            members = batches.get(last.element)
-            works = bar_of.get(first.cause, -1), members or last.element
-            if members and last.element in trace.recorded.numbers:
-                note = batch_label([(known[one], laid.names[one]) for one in members])
-        rows.append((*where, kind, bar.label, note, round(bar.level, 3), *works))
-    return columns("row lane start length kind label note level cause who", rows)
+    batches = trace.recorded.members
+    known = trace.identities
+    found: BarColumns = {
+        "row": [bar.row for bar in laid.bars],
+        "lane": [bar.lane for bar in laid.bars],
+        "start": [micros(bar.start) for bar in laid.bars],
+        "length": [micros(bar.end) - micros(bar.start) for bar in laid.bars],
+        "kind": ["" if bar.kind == "work" else bar.kind for bar in laid.bars],
+        "label": [bar.label for bar in laid.bars],
+        "note": [bar.note for bar in laid.bars],
+        "level": [round(bar.level, 3) for bar in laid.bars],
+        "cause": [-1] * len(laid.bars),
+        "who": [()] * len(laid.bars),
+    }
+    for number, bar in enumerate(laid.bars):
+        if not bar.spans:
+            continue
+        first = trace.spans[bar.spans[0]]
+        last = trace.spans[bar.spans[-1]]
+        members = batches.get(last.element)
+        found["cause"][number] = bar_of.get(first.cause, -1)
+        found["who"][number] = members or last.element
+        if members and last.element in trace.recorded.numbers:
+            samples = [(known[one], laid.names[one]) for one in members]
+            found["note"][number] = batch_label(samples)
+    return found
 
 
-def columns(names: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Sequence[Any]]:
-    """Return a column for each of *names*, of which each of *rows* has a value."""
-    return {name: [row[at] for row in rows] for at, name in enumerate(names.split())}
+def waits(kinds: Collection[str]) -> dict[str, WaitScene]:
+    """Describe those of *kinds* that are no work, in the order of a legend."""
+    return {
+        kind: {"mark": wait.pattern[0], "legend": wait.legend, "sentence": wait.sentence}
+        for kind, wait in NOT_WORK.items()
+        if kind in kinds
+    }
 
 
-def parts(laid: Layout, trace: Trace) -> list[list[Any]]:
-    """List of each part of the pipeline: its name, rows, calls at a time, and buffer after it."""
+def parts(laid: Layout, trace: Trace) -> list[PartScene]:
+    """Describe each part of the pipeline."""
     rows = {row.stage: number for number, row in enumerate(laid.rows)}
     return [
-        [name, [rows[stage] for stage in stages if stage in rows], calls, buffer]
-        for name, stages, calls, buffer in plumbing(trace)
+        {
+            "name": part.name,
+            "rows": [rows[stage] for stage in part.stages if stage in rows],
+            "calls": part.calls,
+            "buffer": part.buffer,
+        }
+        for part in plumbing(trace)
     ]
 
 
-def events(trace: Trace, names: list[str]) -> dict[str, Sequence[Any]]:
+def events(trace: Trace, names: Sequence[str]) -> EventColumns:
     """Turn what came into buffers, and left them, into columns; *names* are those of elements."""
     numbers = {name: number for number, name in enumerate(trace.buffers)}
-    rows = []
-    for event in trace.events:
-        buffer = numbers[event.buffer]
-        time = micros(event.time_ns)
-        label = names[event.element]
-        rows.append((buffer, time, event.change, label, event.element, event.nbytes))
-    found = columns("buffer time change label element bytes", rows)
-    return found if trace.max_bytes else found | {"bytes": []}
+    return {
+        "buffer": [numbers[event.buffer] for event in trace.events],
+        "time": [micros(event.time_ns) for event in trace.events],
+        "change": [event.change for event in trace.events],
+        "label": [names[event.element] for event in trace.events],
+        "element": [event.element for event in trace.events],
+        "bytes": [event.nbytes for event in trace.events] if trace.max_bytes else [],
+    }
 
 
 def figures_and_words(
@@ -136,7 +168,7 @@ def limit_of(trace: Trace) -> tuple[float, str]:
     return best.seconds / trace.samples, best.what
 
 
-def packed(content: Any) -> str:
+def packed(content: object) -> str:
     """Write JSON as short as it can be."""
     return json.dumps(
         content, separators=(",", ":"), ensure_ascii=False, check_circular=False

@@ -3,6 +3,7 @@
 import _thread
 import ctypes
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -18,7 +19,9 @@ from lessonkit.engine.resume import INSTALLED, OURS
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 
-MOST_SECONDS = 2.0
+MOST_SECONDS = 2.0  # for a run, after which a learner would think that nothing happens
+MOST_SPANS = 200_000  # of a run that is looked at
+MOST_SAID = 400  # characters of an error, or of a value
 OPTIONS = (
     "num_epochs",
     "train",
@@ -61,7 +64,8 @@ class Deadline:
         self.cancelled = cancelled
         self.thread = threading.current_thread()
         self.lock = threading.Lock()
-        self.has_ended = self.has_fired = False
+        self.has_ended = False
+        self.has_fired = False
 
     def look(self) -> None:
         """Interrupt the thread if it is late or cancelled; again later, if that had no effect."""
@@ -177,9 +181,9 @@ class PipelineRun(NamedTuple):
         what = "simulating this pipeline"
         made = in_time(what, lambda: benchmark(self.dataset, **options))
         trace = made.traces[rank] if isinstance(made, Ranks) else made
-        if len(trace.spans) > 200_000:
+        if len(trace.spans) > MOST_SPANS:
             raise ValueError(
-                "this run has more than 200,000 spans: make it smaller to see it"
+                f"this run has more than {MOST_SPANS:,} spans: make it smaller to see it"
             )
         return trace
 
@@ -236,8 +240,8 @@ def sentence_of(error: BaseException) -> str:
 
 
 def shortened(text: str) -> str:
-    """Cut a *text* of more than 400 characters, which would not be read to its end."""
-    return text if len(text) <= 400 else f"{text[:400]}…"
+    """Cut a long *text*, which would not be read to its end."""
+    return text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}…"
 
 
 def explain_missing_names(shell: Any) -> None:
@@ -250,11 +254,12 @@ def explain_missing_names(shell: Any) -> None:
     def explained(
         shell: Any, kind: type, error: NameError, trace: Any, tb_offset: Any = None
     ) -> None:
-        if type(error) is NameError and error.name:
-            error.add_note(
-                f"If a cell above makes {error.name!r}, choose Run, Run All Above Selected Cell."
-            )
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        if type(error) is NameError and error.name:
+            print(
+                f"If a cell above makes {error.name!r}, choose Run, Run All Above Selected Cell.",
+                file=sys.stderr,
+            )
 
     if shell is not None:
         shell.set_custom_exc((NameError,), explained)

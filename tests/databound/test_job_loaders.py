@@ -413,6 +413,7 @@ def test_a_stream_that_workers_repeat_is_told_and_not_recommended(
         ("max 100000", "", 8),
         ("350000 100000", "", 3),
         ("max 100000", "4", 2),
+        ("50000 100000", "", 1),  # half a core is one that is slow
         ("50000 100000", "4", 1),
     ],
 )

@@ -115,6 +115,38 @@ def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:
     assert "Give the step fewer threads" in said.sentence
 
 
+@pytest.mark.parametrize(
+    ("loader", "step", "both", "ready", "kind"),
+    [
+        # Half of what the step waits, for batches that are ready, is the loop's own time
+        (0.50, 0.50, 1.00, 0.24, "they take turns"),
+        (0.50, 0.50, 1.00, 0.26, "the loop's own time"),
+        # A quarter more than one after the other is more than a measurement varies
+        (0.90, 0.60, 1.86, 0.0, "they take turns"),
+        (0.90, 0.60, 1.89, 0.0, "both want the same cores"),
+        # Of the shorter of the two, less than a quarter is hidden, some of it, or three quarters
+        (0.60, 0.40, 0.92, 0.0, "they take turns"),
+        (0.60, 0.40, 0.88, 0.0, "cannot tell"),
+        (0.60, 0.40, 0.72, 0.0, "cannot tell"),
+        (0.60, 0.40, 0.68, 0.0, "data-bound"),
+        (0.40, 0.60, 0.72, 0.0, "cannot tell"),
+        (0.40, 0.60, 0.68, 0.0, "step-bound"),
+        (0.50, 0.50, 0.50, 0.0, "step-bound"),
+        # Whether a tenth of the longer is hidden does not matter
+        (1.00, 0.09, 1.09, 0.0, "data-bound"),
+        (1.00, 0.11, 1.11, 0.0, "they take turns"),
+        (0.09, 1.00, 1.09, 0.0, "step-bound"),
+        # As long as there is a tenth of the loop to save
+        (0.11, 1.00, 1.11, 0.0, "step-bound"),
+        (0.12, 1.00, 1.12, 0.0, "they take turns"),
+    ],
+)
+def test_each_verdict_begins_where_it_says(
+    loader: float, step: float, both: float, ready: float, kind: str
+) -> None:
+    assert ThreeRuns(loader, step, both, samples=1, ready=ready).kind == kind
+
+
 class Handed(Loader):
     """A loader with workers, whose loop needs *own* seconds for each batch, ready or not."""
 

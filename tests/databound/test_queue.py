@@ -109,6 +109,17 @@ def test_a_step_that_waits_for_its_result_leaves_nothing_to_the_device() -> None
     assert on_device(lambda batch: clock.spend(4 * MS), None, lambda: None, clock) is None
 
 
+@pytest.mark.parametrize(("left", "is_queued"), [(0.9 * MS, False), (1.1 * MS, True)])
+def test_a_device_that_is_left_a_tenth_of_the_launch_to_do_has_no_queue(
+    left: float, is_queued: bool
+) -> None:
+    clock = Clock()
+    found = on_device(
+        lambda batch: clock.spend(10 * MS), None, lambda: clock.spend(left), clock
+    )
+    assert (found is not None) == is_queued
+
+
 @pytest.mark.parametrize("fetch", [2 * MS, 12 * MS])
 def test_a_timed_step_foretells_the_loop_over_its_device(fetch: float) -> None:
     found = timed(MS, 10 * MS, 3)

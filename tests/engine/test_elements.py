@@ -100,6 +100,12 @@ SAME: list[Callable[[Dataset], Dataset]] = [
         .map(lambda number, value: value, num_parallel_calls=2)
     ),
     lambda dataset: dataset.shuffle(1).prefetch(1).filter(lambda *value: True),
+    lambda dataset: dataset.map_and_batch(None, 2, num_parallel_calls=3).unbatch(),
+    lambda dataset: dataset.map_and_filter(None, lambda *value: True).take_while(
+        lambda *value: True
+    ),
+    lambda dataset: dataset.enumerate().map(lambda number, value: value),
+    lambda dataset: dataset.take(1).concatenate(dataset.skip(1)).shuffle_and_repeat(1, 1),
     lambda dataset: Dataset.zip(Dataset.range(9), dataset).interleave(
         lambda _, value: Dataset.from_list([value]), 2, 1, 2
     ),

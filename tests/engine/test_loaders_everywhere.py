@@ -69,10 +69,10 @@ def no_order_and_no_more_places_beat_the_limit(run: Run) -> None:
             prefetch_factor=draw.randint(1, 9), in_order=draw.random() < 0.5
         )
 
-    if "cache" in repr(run.dataset) or run.trace.options["max_elements"]:
+    if "cache" in repr(run.dataset) or run.trace.options.max_elements:
         # One that is filled at another time saves work, and other elements take other work
         return
-    options = run.trace.options | {"machine": run.machine, "record": False}
+    options = vars(run.trace.options) | {"machine": run.machine, "record": False}
     faster = Dataset(rebuilt(run.dataset.node, {}, turned))
     assert limits(run.trace).bound <= benchmark(faster, **options).duration
 
@@ -123,7 +123,7 @@ def the_program_builds_it(run: Run) -> None:
     names = dict(program.missing)
     exec(text, names)
     # What is used twice has a cache of its own each
-    if "zip" not in text:
+    if "zip" not in text and "concatenate" not in text:
         ours, theirs = (benchmark(one, 1, 0) for one in (run.dataset, names["dataset"]))
         assert (ours.duration, elements(ours)) == (theirs.duration, elements(theirs))
     compile(run.dataset.code("torch"), "a program", "exec")
@@ -152,12 +152,12 @@ def elements_are_those_of_the_model(run: Run) -> None:
     text, options = repr(run.dataset), run.trace.options
     if "shuffle(" in text and ("zip(" in text or "concatenate(" in text):
         return  # a shuffle that two share gives its orders to the one that comes first
-    broken_off = options["max_elements"] or "take(" in text or "zip(" in text
+    broken_off = options.max_elements or "take(" in text or "zip(" in text
     if "cache(" in text and broken_off:
         return  # whether it was complete by then hangs on times
-    expected, found = elements(benchmark(run.dataset, **options)), elements(run.trace)
+    expected, found = elements(benchmark(run.dataset, **vars(options))), elements(run.trace)
     if "in_order=False" in text:
-        if options["max_elements"] or run.dataset.node.method != "DataLoader":
+        if options.max_elements or run.dataset.node.method != "DataLoader":
             return  # which of them come, or are put together, hangs on times
         expected = [sorted(map(repr, epoch)) for epoch in expected]
         found = [sorted(map(repr, epoch)) for epoch in found]

@@ -111,7 +111,7 @@ def test_what_a_function_makes_belongs_to_the_operator_that_calls_it() -> None:
         if span.stage.position.inside
     }
     assert inside == {("Open", 1), ("Read", 1), ("Map", 1)}
-    assert [buffer for *_, buffer in plumbing(trace)] == [-1, -1, 0, -1]
+    assert [buffer for *_, buffer in plumbing(trace)] == [None, None, 0, None]
     assert [*trace.buffers] == ["prefetch(1)", "prefetch(1) 2"]
     assert [name.position.inside for name in trace.buffers] == [False, True]
 
@@ -121,7 +121,7 @@ def test_a_trace_knows_its_pipeline_machine_and_options() -> None:
     trace = benchmark(dataset, 3, train=0.005, machine=Machine(2))
     assert trace.dataset is dataset
     assert trace.machine == Machine(2)
-    assert trace.options["num_epochs"] == 3
+    assert trace.options.num_epochs == 3
 
 
 # ---- what the order does to the data ----

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from support.random_pipelines import loaded, pipeline, seeds
 
+from evidence.errors import of_ranks
 from evidence.many_cases import cases, within
 from lessonkit import (
     DataLoader,
@@ -25,55 +26,12 @@ from lessonkit.analysis import advise, curve, knobs
 from lessonkit.engine.ranks import Ranks
 from lessonkit.optimize import autotune
 
-ALL_REDUCE = 0.0008  # seconds, which each step takes beside its own time
-
-
-def waited_for(found: Ranks) -> list[int]:
-    """The rank that was waited for, step by step."""
-    return [step.slowest for step in found.steps]
-
-
-def of_case(case: dict[str, Any]) -> Ranks:
-    loads, steps, workers = case["loads"], case["steps"], case["workers"]
-
-    def pipeline(rank: int) -> Dataset:
-        batches = Dataset.from_list([(rank, number) for number in range(len(loads[rank]))])
-        batches = batches.map(cost=lambda batch: loads[batch[0]][batch[1]], stage="Load")
-        more = {"prefetch_factor": case["prefetch"]} if workers else {}
-        return DataLoader(batches, batch_size=None, num_workers=workers, **more)
-
-    return benchmark(
-        pipeline,
-        num_epochs=1,
-        ranks=len(loads),
-        train=lambda batch: steps[batch[0]][batch[1]] + ALL_REDUCE,
-    )
-
-
-def errors() -> tuple[list[float], list[float], list[bool]]:
-    """How far off runs and waits are, as shares of a run, and whether the slowest rank is the right one."""
-    totals, waits, named = [], [], []
-    for case in cases("ranks_cases.json"):
-        found, measured = of_case(case), case["measured"]
-        whole = max(row[-1][3] for row in measured)
-        totals.append(found.duration / whole - 1)
-        for rank, rows in enumerate(measured):
-            own, others = found.waits(rank)
-            waits.append((own - sum(got - asked for asked, got, _, _ in rows)) / whole)
-            theirs = sum(ended - ALL_REDUCE - computed for _, _, computed, ended in rows)
-            waits.append((sum(others.values()) - theirs) / whole)
-        for step, who in enumerate(waited_for(found)):
-            last = sorted(rows[step][2] for rows in measured)
-            if len(last) > 1 and last[-1] - last[-2] > 0.003:
-                named.append(measured[who][step][2] == last[-1])
-    return totals, waits, named
-
 
 def test_ranks_are_true_of_real_ones() -> None:
-    totals, waits, named = errors()
-    assert within(totals, 0.02, 0.04)
-    assert within(waits, 0.01, 0.02)
-    assert all(named)
+    found = of_ranks()
+    assert within(found.runs, 0.02, 0.04)
+    assert within(found.waits, 0.01, 0.02)
+    assert all(found.is_slowest)
 
 
 def stragglers(

@@ -4,72 +4,22 @@ from typing import Any
 
 import pytest
 
-from evidence.many_cases import cases, within
+from evidence.errors import of_storages
+from evidence.many_cases import within
 from lessonkit import (
     ArtificialDataset,
     DataLoader,
     Dataset,
     Storage,
-    Trace,
     benchmark,
-    work,
 )
 from lessonkit.analysis import advise, limits
 
 
-def read_all(case: dict[str, Any]) -> Trace:
-    """Readers are workers of a loader: worker r reads its own objects, one after another."""
-    said = {name: value for name, value in case["store"].items() if value is not None}
-    storage, readers = Storage(**said), case["readers"]
-    count, most = len(readers), max(map(len, readers))
-    sizes = {
-        row * count + reader: one
-        for reader, mine in enumerate(readers)
-        for row, one in enumerate(mine)
-    }
-
-    def compute(number: int) -> int:
-        work(sizes.get(number, (0, 0))[1], "Compute")
-        return number
-
-    def size(number: int) -> float:
-        return float(sizes.get(number, (0, 0))[0])
-
-    objects = (
-        Dataset.range(count * most).map(cost=storage.read(size), stage="Get").map(compute)
-    )
-    loader = DataLoader(
-        objects,
-        num_workers=count,
-        prefetch_factor=most + 1,
-        start=(0, lambda epoch, reader: reader * case["stagger"]),
-    )
-    return benchmark(loader, num_epochs=1, train=0)
-
-
-def errors() -> tuple[list[float], list[float]]:
-    """How far off are the last read of a run, and each read, as shares of what was measured."""
-    totals, each = [], []
-    for case in cases("store_cases.json"):
-        trace = read_all(case)
-        count = len(case["readers"])
-        ends = {span.sample: span.end for span in trace.work if span.stage == "Get"}
-        for reader, measured in enumerate(case["ends"]):
-            told = [ends[row * count + reader] for row in range(len(measured))]
-            each += [mine / theirs - 1 for mine, theirs in zip(told, measured, strict=True)]
-        last = max(
-            end
-            for number, end in ends.items()
-            if number // count < len(case["readers"][number % count])
-        )
-        totals.append(last / max(map(max, case["ends"])) - 1)
-    return totals, each
-
-
 def test_a_storage_is_true_of_a_real_server() -> None:
-    totals, each = errors()
-    assert within(totals, 0.01, 0.04)
-    assert within(each, 0.01, 0.05)
+    found = of_storages()
+    assert within(found.last, 0.01, 0.04)
+    assert within(found.each, 0.01, 0.05)
 
 
 MB = 1e6

@@ -6,15 +6,9 @@ from typing import Any
 import pytest
 
 from evidence import torch_cases
+from evidence.errors import TORCH_TIMES, of_torch, torch_run
 
-CASES = torch_cases.cases(
-    "epochs", "torch_timing_cases.json", "torch_rule_timing_cases.json"
-)
-
-
-def predicted(case: dict[str, Any], measured_start: bool) -> list[torch_cases.Pass]:
-    spec = case["spec"]
-    return torch_cases.run(spec, torch_cases.loader(spec, case["epochs"], measured_start))
+CASES = torch_cases.cases("epochs", *TORCH_TIMES)
 
 
 @pytest.mark.parametrize(
@@ -23,23 +17,10 @@ def predicted(case: dict[str, Any], measured_start: bool) -> list[torch_cases.Pa
     ids=lambda case: case["spec"]["name"],
 )
 def test_order_and_workers_are_those_of_pytorch(case: dict[str, Any]) -> None:
-    for ours, theirs in zip(predicted(case, True), case["epochs"], strict=True):
+    for ours, theirs in zip(
+        torch_run(case, measured_start=True), case["epochs"], strict=True
+    ):
         assert (ours.batches, ours.worker) == (theirs["batches"], theirs["worker"])
-
-
-def errors(measured_start: bool) -> tuple[list[float], list[float]]:
-    """How far off epoch times and last arrivals are, as shares of what was measured."""
-    epochs, arrivals = [], []
-    for case in CASES:
-        for ours, theirs in zip(
-            predicted(case, measured_start), case["epochs"], strict=True
-        ):
-            real = theirs["this_run_ms" if measured_start else "epoch_ms"]
-            epochs.append(abs(ours.epoch_ms - real) / real)
-            if theirs["arrival_ms"] and len(theirs["arrival_ms"]) == len(ours.arrival_ms):
-                last = theirs["arrival_ms"][-1]
-                arrivals.append(abs(ours.arrival_ms[-1] - last) / last)
-    return sorted(epochs), sorted(arrivals)
 
 
 def at(share: float, values: list[float]) -> float:
@@ -48,7 +29,7 @@ def at(share: float, values: list[float]) -> float:
 
 @pytest.mark.skipif(not CASES, reason="there are no timing cases in this file")
 def test_times_are_close_when_workers_start_as_measured() -> None:
-    epochs, arrivals = errors(measured_start=True)
+    epochs, arrivals = of_torch(measured_start=True)
     assert median(epochs) < 0.009
     assert at(0.9, epochs) < 0.04
     assert median(arrivals) < 0.006
@@ -57,6 +38,6 @@ def test_times_are_close_when_workers_start_as_measured() -> None:
 
 @pytest.mark.skipif(not CASES, reason="there are no timing cases in this file")
 def test_times_are_close_with_one_set_of_parameters() -> None:
-    epochs, _ = errors(measured_start=False)
+    epochs, _ = of_torch(measured_start=False)
     assert median(epochs) < 0.015
     assert at(0.9, epochs) < 0.07

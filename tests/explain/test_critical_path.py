@@ -8,6 +8,7 @@ from support.random_runs import MS, runs
 
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark, straggler
 from lessonkit.analysis import critical_path
+from lessonkit.engine.trace import CAUSE, SPAN_FIELDS
 from lessonkit.explain.critical_path import RUNTIME, ended, idle_stretches
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets.page_data import page_data
@@ -154,7 +155,7 @@ def test_a_run_that_was_not_recorded_says_what_to_do() -> None:
 @pytest.mark.parametrize("cause", [3, 7])
 def test_a_cause_that_is_no_earlier_span_is_refused(cause: int) -> None:
     trace = benchmark(ArtificialDataset(3).prefetch(1), num_epochs=1)
-    trace.recorded.spans[8 * 3 + 6] = cause
+    trace.recorded.flat_spans[SPAN_FIELDS * 3 + CAUSE] = cause
     for explain in (critical_path, idle_stretches, layout, page_data):
         with pytest.raises(ValueError, match="has a later one as its cause"):
             explain(trace)

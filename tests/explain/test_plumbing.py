@@ -10,8 +10,8 @@ from lessonkit.engine.trace import ACCELERATOR
 from lessonkit.explain.plumbing import Part, plumbing
 
 FILE, END = (
-    ("file", ("Open", "Read"), 1, -1),
-    ("accelerator", ("Train",), 1, -1),
+    ("file", ("Open", "Read"), 1, None),
+    ("accelerator", ("Train",), 1, None),
 )
 
 
@@ -24,18 +24,18 @@ def test_operators_stand_in_the_order_of_the_data() -> None:
     assert parts(dataset, load=0.001) == (
         FILE,
         ("shuffle(2)", (), 1, 0),
-        ("Map", ("Map",), 1, -1),
-        ("batch(2)", (), 1, -1),
+        ("Map", ("Map",), 1, None),
+        ("batch(2)", (), 1, None),
         ("prefetch(1)", (), 1, 1),
-        ("accelerator", ("Load", "Train"), 1, -1),
+        ("accelerator", ("Load", "Train"), 1, None),
     )
 
 
 def test_files_that_are_opened_on_the_way_belong_to_the_interleave() -> None:
     files = Dataset.range(3).interleave(lambda _: ArtificialDataset(2), cycle_length=2)
     assert parts(files.cache().map(cost=0.01, num_parallel_calls=3)) == (
-        ("range", (), 1, -1),
-        ("interleave(2)", ("Open", "Read"), 1, -1),
+        ("range", (), 1, None),
+        ("interleave(2)", ("Open", "Read"), 1, None),
         ("cache", (), 1, 0),
         ("Map", ("Map",), 3, 1),
         END,
@@ -47,7 +47,7 @@ def test_a_stage_of_a_function_belongs_to_the_map_that_calls_it() -> None:
         work(0.010, "Parse")
         return value
 
-    expected = (FILE, ("Map", ("Parse",), 1, -1), END)
+    expected = (FILE, ("Map", ("Parse",), 1, None), END)
     assert parts(ArtificialDataset(2).map(parse)) == expected
 
 
@@ -56,7 +56,7 @@ def test_autotune_shows_the_number_that_it_starts_from() -> None:
         ArtificialDataset(2).map(cost=0.01).map(cost=0.02, num_parallel_calls=AUTOTUNE)
     )
     assert parts(dataset)[1:] == (
-        ("Map", ("Map",), 1, -1),
+        ("Map", ("Map",), 1, None),
         ("Map 2", ("Map 2",), 4, 0),
         END,
     )
@@ -66,8 +66,8 @@ def test_the_second_file_has_stages_of_its_own() -> None:
     both = Dataset.zip(ArtificialDataset(2), ArtificialDataset(2))
     assert parts(both) == (
         FILE,
-        ("file", ("Open 2", "Read 2"), 1, -1),
-        ("zip", (), 1, -1),
+        ("file", ("Open 2", "Read 2"), 1, None),
+        ("zip", (), 1, None),
         END,
     )
 
@@ -75,7 +75,7 @@ def test_the_second_file_has_stages_of_its_own() -> None:
 def test_a_pipeline_that_gives_nothing_has_its_parts() -> None:
     dataset = Dataset.range(0).prefetch(2)
     assert parts(dataset) == (
-        ("range", (), 1, -1),
+        ("range", (), 1, None),
         ("prefetch(2)", (), 1, 0),
         END,
     )
@@ -92,7 +92,7 @@ def test_each_operator_is_a_part_and_each_stage_and_buffer_has_its_place(
     assert len(found) == len(list(walk(dataset.node))) + 1
     stages = {stage for _, stages_of_part, _, _ in found[:-1] for stage in stages_of_part}
     assert {stage for stage in trace.stages if stage.role not in ACCELERATOR} <= stages
-    buffers = [buffer for *_, buffer in found if buffer >= 0]
+    buffers = [buffer for *_, buffer in found if buffer is not None]
     assert len(buffers) == len(set(buffers))
     assert set(buffers) <= set(range(len(trace.buffers)))
 
@@ -108,5 +108,5 @@ def test_two_parts_stand_for_a_loader_with_workers_and_all_that_these_do(
     dataset = loaded(seed)
     found = plumbing(benchmark(dataset, 1))
     assert len(found) == count(dataset.node) + 1
-    buffers = [buffer for *_, buffer in found if buffer >= 0]
+    buffers = [buffer for *_, buffer in found if buffer is not None]
     assert len(buffers) == len(set(buffers))

@@ -14,8 +14,9 @@ import pytest
 
 from delivery.site import pages
 from lessonkit.plot import kitchen
-from tools import repository, targets
-from tools.lesson import NOTEBOOKS, SERIES, WRITTEN
+from lessonkit.widgets.widget import BUILT
+from tools import lessons, repository, targets
+from tools.lesson import NOTEBOOKS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -51,9 +52,13 @@ MODULES = {
     "databound",
     "lessonkit",
     "delivery.classroom.answers",
+    "pytest",
+    "tools.api",
+    "tools.lessons",
     "tools.new_user",
     "tools.notebooks",
-    "tools.numbers_of_lessons",
+    "tools.numbers",
+    "tools.page",
     "tools.repository",
     "tools.screenshots",
     "tools.start",
@@ -124,8 +129,7 @@ def test_links_lead_somewhere(path: Path) -> None:
         r"(?:src|srcset)=\"([^\"]+)\"", text
     )
     for link in links:
-        planned = (path.parent / link).parent == NOTEBOOKS and Path(link).stem in SERIES
-        assert link.startswith("https://") or (path.parent / link).exists() or planned, link
+        assert link.startswith("https://") or (path.parent / link).exists(), link
 
 
 def test_the_handout_has_the_page_to_keep() -> None:
@@ -154,22 +158,32 @@ def test_the_handout_says_how_to_install_what_it_names() -> None:
     assert "<code>pip install .</code>, in a clone" in pages.installed_from(handout, "")
 
 
-def test_the_readme_names_every_lesson() -> None:
-    named = re.findall(r"\]\(notebooks/(\w+)\.ipynb\)", README.read_text(encoding="utf-8"))
-    assert set(WRITTEN) <= set(named)
-    assert named == sorted(named)
+def test_what_is_written_from_the_table_of_lessons_is_what_it_says() -> None:
+    for path, text in lessons.written().items():
+        assert path.read_text(encoding="utf-8") == text, (
+            f"{path}: say python -m tools.lessons"
+        )
+    for path in (README, lessons.GUIDE, *(ROOT / "docs" / "teaching").glob("*.md")):
+        assert lessons.PART.search(path.read_text(encoding="utf-8")), path
+
+
+def test_every_notebook_is_in_the_table_of_lessons_and_ends_with_a_link() -> None:
+    for lesson in lessons.LESSONS:
+        text = lesson.notebook.read_text(encoding="utf-8")
+        assert json.dumps(lessons.next_link(lesson), ensure_ascii=False) in text
+    assert [lesson.name for lesson in lessons.LESSONS] == sorted(
+        path.stem for path in NOTEBOOKS.glob("*.ipynb")
+    )
 
 
 def test_the_license_and_the_version_are_the_same_everywhere() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    for name in ("version", "license"):
-        (said,) = re.findall(rf'^{name} = "(.+)"$', project, re.MULTILINE)
-        assert re.search(rf"^{name}: {re.escape(said)}$", citation, re.MULTILINE), name
-    assert (
-        f"## {re.findall(r'^version = .(.+).$', project, re.MULTILINE)[0]}"
-        in (ROOT / "CHANGELOG.md").read_text()
-    )
+    (version,) = re.findall(r'^version = "(.+)"$', project, re.MULTILINE)
+    assert f"\nversion: {version}\n" in citation
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    (licences,) = re.findall(r'^license = "(.+)"', project, re.MULTILINE)
+    assert f"\nlicense: [{licences.replace(' AND ', ', ')}]\n" in citation
 
 
 def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> None:
@@ -197,10 +211,9 @@ def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> N
     faded = re.findall(r'data-of="([\w ]+)" opacity="([\d.]+)"', stored[1])
     assert [part for part, _ in faded] == [part for part in parts if part != "fridge"]
     # As far as in the live drawing, of which a test holds that its texts can still be read
-    style = (files("lessonkit.widgets") / "page" / "style.css").read_text(encoding="utf-8")
-    assert {opacity for _, opacity in faded} == {
-        *re.findall(r"\.lk-faded \{ opacity: ([\d.]+); \}", style)
-    }
+    style = (BUILT / "style.css").read_text("utf-8")
+    (live,) = re.findall(r"\.lk-faded\{opacity:([\d.]+)\}", style)
+    assert {float(opacity) for _, opacity in faded} == {float(live)}
     assert repr(fridge) == "The kitchen: fridge."
     with pytest.raises(ValueError, match="part='oven': must be one of pantry"):
         kitchen("oven")
@@ -243,12 +256,23 @@ def test_one_setting_says_where_the_project_is(tmp_path: Path) -> None:
 SHEETS = (ROOT / "docs" / "run_sheets.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("heading", "minutes"), [("Ninety minutes", 90), ("One hour", 60)])
-def test_a_run_sheet_goes_forward_and_ends_in_time(heading: str, minutes: int) -> None:
+@pytest.mark.parametrize(
+    ("heading", "way", "minutes"),
+    [
+        ("Ninety minutes", "ninety minutes", 90),
+        ("One hour", "an hour with PyTorch", 60),
+    ],
+)
+def test_a_run_sheet_goes_its_way_forward_and_ends_in_time(
+    heading: str, way: str, minutes: int
+) -> None:
     (part,) = (part for part in SHEETS.split("\n## ") if part.startswith(heading))
-    times = [int(time) for time in re.findall(r"^\| (\d+) \|", part, re.MULTILINE)]
+    rows = re.findall(r"^\| (\d+) \| (?:\[?(\d\d))?", part, re.MULTILINE)
+    times = [int(time) for time, _ in rows]
     assert times == sorted({*times})
     assert (times[0], times[-1]) == (0, minutes)
+    visited = dict.fromkeys(number for _, number in rows if number)
+    assert [*visited] == [lesson.number for lesson in lessons.WAYS[way]]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
@@ -267,9 +291,8 @@ def test_a_link_to_a_section_of_a_lesson_leads_to_its_heading(path: Path) -> Non
         assert anchor in [heading.replace(" ", "-") for heading in headings], (name, anchor)
 
 
-def test_the_votes_of_the_run_sheets_are_those_of_the_teacher_s_table() -> None:
-    told = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
-    right = dict(re.findall(r"^\| \[(\d\d) .*\*\*([A-D])\*\*", told, re.MULTILINE))
+def test_the_votes_of_the_run_sheets_are_those_of_the_lessons() -> None:
+    right = {lesson.number: lessons.right_choice(lesson)[0] for lesson in lessons.LESSONS}
     votes = re.findall(r"\| (\d\d), \[Recap\].*Vote\. ([A-D]) is right", SHEETS)
     assert len(votes) == 8
     assert all(right[lesson] == letter for lesson, letter in votes)
@@ -278,7 +301,7 @@ def test_the_votes_of_the_run_sheets_are_those_of_the_teacher_s_table() -> None:
 def test_the_course_of_two_days_names_sections_that_its_lessons_have() -> None:
     told = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| \d+ \| (\d\d)\b[^|]*\| ([^|]+) \|$", told, re.MULTILINE)
-    assert sorted(name for name, _ in rows) == [name[:2] for name in WRITTEN]
+    assert sorted(name for name, _ in rows) == [lesson.number for lesson in lessons.LESSONS]
     for name, sections in rows:
         (lesson,) = NOTEBOOKS.glob(f"{name}_*.ipynb")
         cells = json.loads(lesson.read_bytes())["cells"]
@@ -321,24 +344,12 @@ def test_a_link_to_a_section_of_a_document_leads_to_its_heading(path: Path) -> N
             assert anchor in anchors(path.parent / name if name else path), (name, anchor)
 
 
-@pytest.mark.parametrize("lesson", WRITTEN)
-def test_a_lesson_has_one_name_everywhere(lesson: str) -> None:
-    cells = json.loads((NOTEBOOKS / f"{lesson}.ipynb").read_bytes())["cells"]
-    title = "".join(cells[0]["source"]).splitlines()[0].removeprefix("# ")
-    name = title.split(":")[0]
-    page = (ROOT / f"docs/teaching/{lesson[:2]}.md").read_text(encoding="utf-8")
-    assert page.splitlines()[0] == f"# {title}"
-    texts = [README.read_text(encoding="utf-8")]
-    texts += [(ROOT / "docs/teaching.md").read_text(encoding="utf-8")]
-    texts += [
-        (NOTEBOOKS / f"{other}.ipynb").read_text(encoding="utf-8") for other in WRITTEN
-    ]
-    links = [
-        link
-        for text in texts
-        for link in re.findall(rf"\[([^]]*)\]\([^)]*{lesson}\.ipynb\)", text)
-    ]
-    named = {
-        link.removeprefix("Next: ") for link in links if re.match(r"(Next: )?\d\d .", link)
-    }
-    assert named == {name}
+def test_a_lesson_has_one_name_everywhere() -> None:
+    numbered = {lesson.notebook.name: lesson.numbered for lesson in lessons.LESSONS}
+    for path in [*DOCUMENTS, *NOTEBOOKS.glob("*.ipynb")]:
+        links = re.findall(
+            r"\[(?:Next: )?(\d\d [^]]*)\]\([^)]*?(\w+\.ipynb)\)",
+            path.read_text(encoding="utf-8"),
+        )
+        for said, notebook in links:
+            assert said == numbered[notebook], path

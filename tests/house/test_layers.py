@@ -4,6 +4,7 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -32,9 +33,18 @@ LAYERS = [
 ]
 
 
+def running(node: ast.AST) -> Iterator[ast.AST]:
+    """Give all nodes below *node*, but none that is there for a type checker alone."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        yield child
+        yield from running(child)
+
+
 def imports(path: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in running(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
             # An import with a leading dot stays in its folder
             folder = path.parent.relative_to(PACKAGE.parent).parts if node.level else ()

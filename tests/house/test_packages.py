@@ -1,12 +1,12 @@
 """What is asked for: the same everywhere."""
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from support.project import pyproject
 
 from tools import start, targets, torch_tests
 
@@ -17,46 +17,53 @@ RENAMED = {"matplotlib-base": "matplotlib"}
 PLAIN = re.compile(r"([a-z][a-z0-9-]*)>=([0-9]+(?:\.[0-9]+)*(?:,!=[0-9]+\.[0-9]+\.\*)?)")
 
 
-def project() -> Any:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-
-
 def bounds(requirements: list[str]) -> dict[str, str]:
     found = [PLAIN.fullmatch(requirement) for requirement in requirements]
     assert all(found), requirements
     return {match[1]: match[2] for match in found if match}
 
 
+PROJECT = pyproject()["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+
 def test_conda_gets_the_packages_and_bounds_of_pip() -> None:
     asked = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     assert [entry for entry in asked if entry == "pip" or isinstance(entry, dict)] == [
         "pip",
-        {"pip": ["."]},
+        {"pip": [".[class,demo]"]},
     ]
     conda = bounds([entry for entry in asked if isinstance(entry, str) and entry != "pip"])
-    pip = bounds(project()["dependencies"] + project()["optional-dependencies"]["demo"])
-    python = {"python": project()["requires-python"].removeprefix(">=")}
+    pip = bounds(
+        [
+            requirement
+            for extra in ("lessons", "class", "demo")
+            for requirement in EXTRAS[extra]
+            if requirement != "lessonkit[lessons]"
+        ]
+    )
+    python = {"python": PROJECT["requires-python"].removeprefix(">=")}
     assert {RENAMED.get(name, name): least for name, least in conda.items()} == pip | python
 
 
+def test_the_package_alone_brings_nothing_else() -> None:
+    assert PROJECT["dependencies"] == []
+
+
 def test_the_oldest_python_is_the_same_everywhere() -> None:
-    least = tuple(map(int, project()["requires-python"].removeprefix(">=").split(".")))
-    assert least == start.OLDEST
+    oldest = PROJECT["requires-python"].removeprefix(">=")
+    assert tuple(map(int, oldest.split("."))) == start.OLDEST
+    jobs = workflow("test")["jobs"]
+    assert jobs["test"]["strategy"]["matrix"]["python"][0] == oldest
+    assert f"--python {oldest} " in jobs["oldest"]["steps"][-1]["run"]
+    for document in ("README.md", "docs/hub.md"):
+        assert f"Python {oldest} or newer" in (ROOT / document).read_text(encoding="utf-8")
 
 
-def test_the_workflows_try_the_oldest_python_and_the_three_systems() -> None:
-    (job,) = [
-        job
-        for job in workflow("test")["jobs"].values()
-        if "matrix" in job.get("strategy", {})
-    ]
-    matrix = job["strategy"]["matrix"]
-    assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
-    assert [system.split("-")[0] for system in matrix["system"]] == [
-        "ubuntu",
-        "macos",
-        "windows",
-    ]
+def test_actions_are_pinned_by_their_commits_with_the_version_beside() -> None:
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for action in re.findall(r"uses: (.+)", path.read_text(encoding="utf-8")):
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", action), path.name
 
 
 def test_a_branch_with_a_pull_request_is_tested_once() -> None:

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from tools import tests
 
 ROOT = Path(__file__).parents[2]
@@ -37,12 +35,6 @@ def test_the_parts_that_open_pages_go_first() -> None:
         assert (command == tests.PARTS[part]) == (part in tests.FIRST or not tests.NICE)
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(tests.MOST - 20, 1), (tests.MOST, 2)])
-def test_a_line_says_what_each_part_took_and_one_that_they_take_too_much(
-    seconds: int, told: int
-) -> None:
-    lines = tests.summary({"types": 8, "rest": seconds}).splitlines()
-    assert len(lines) == told
-    assert lines[0].endswith(
-        f"{seconds + 8} s of processor time: rest {seconds} s, types 8 s."
-    )
+def test_a_line_says_what_each_part_took() -> None:
+    told = tests.summary({"types": 8, "rest": 120})
+    assert told.endswith("128 s of processor time: rest 120 s, types 8 s.")

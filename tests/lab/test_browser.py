@@ -148,8 +148,8 @@ def test_a_saved_lesson_shows_its_pictures_on_every_day_after(
     bar.wait_for()
     save(page)
     states = json.loads(path.read_text())["metadata"]["widgets"].popitem()[1]["state"]
-    assert len(states) == 2, (
-        "what no output shows any more, beside the widget and its layout"
+    assert len(states) == 4, (
+        "what no output shows any more, beside the widget and its host with their layouts"
     )
 
 

@@ -11,7 +11,6 @@ import pytest
 from lessonkit import benchmark
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Layout, layout
-from lessonkit.widgets.widget import HERE
 from tools.browser import (
     NARROW,
     STEP,
@@ -45,66 +44,6 @@ ON_TOP = """(one) => {
 BOXES = """() => Object.fromEntries([...document.querySelectorAll(".lk-part")].map((part) => [
     part.querySelector("b").textContent,
     [...part.querySelectorAll(".lk-chip, .lk-slot")].map((place) => place.textContent)]))"""
-# A kernel that answers at once, and a clock that goes on when it is told to.
-ALONE = """
-    const asked = [], due = [];
-    let hear;
-    const model = { on: (_, heard) => (hear = heard), send: (question) => asked.push(question) };
-    const pictures = new Pictures(new Life(model), { show() {}, refuse() {} });
-    const picture = [new TextEncoder().encode("{}")];
-    let took = 0;
-    const answer = () => hear({ about: "picture", id: asked.at(-1).id, took }, picture);
-    const asks = (act) => {
-        const before = asked.length;
-        act?.();
-        return asked.length > before && (answer(), true);
-    };
-    setTimeout = (act) => due.push(act);
-    clearTimeout = (number) => delete due[number - 1];
-    const to = (value, near = []) => asks(() => pictures.want({ value }, true, near));
-"""
-# The hand goes on and on, and back to the first picture after each; then to some once more.
-WANDER = f"""() => {{ {ALONE}
-    for (let value = 0; value < 2 * KEPT; value++) to(value), to(0);
-    return [pictures.kept.size / KEPT, to(0), to(2 * KEPT - 1), to(KEPT + 1), to(KEPT)];
-}}"""
-REST = f"""() => {{ {ALONE}
-    to(0, Array.from({{ length: 2 * KEPT }}, (_, value) => ({{ value }})));
-    for (const act of due) if (asks(act) && asked.length > 3 * KEPT) break;
-    return [asked.length / KEPT, to(1), to(0)];
-}}"""
-# Each picture takes so long, and nobody moves any more: which are asked for?
-SLOWLY = f"""(ms) => {{ {ALONE}
-    took = ms;
-    to(0), to(5, [6, 4, 7, 3].map((value) => ({{ value }})));
-    for (const act of due) asks(act);
-    return asked.map(({{ values }}) => values.value);
-}}"""
-# A hand comes to a control that is at 5, before anything was asked for.
-REACHED = f"""() => {{ {ALONE}
-    pictures.expect([6, 4, 7, 3].map((value) => ({{ value }})));
-    for (const act of due) asks(act);
-    return [asked.map(({{ values }}) => values.value), to(6)];
-}}"""
-# Pictures take very long; a hand that moves leaves its control for another one.
-LEFT = f"""() => {{ {ALONE}
-    took = 2 * SLOWEST;
-    to(0), to(1);
-    pictures.want({{ value: 2 }}, false);
-    pictures.expect([{{ value: 9 }}]);
-    for (const act of due) asks(act);
-    return asked.at(-1).values.value;
-}}"""
-# A hand goes on, and pictures take so long in the kernel.
-HICCUP = f"""() => {{ {ALONE}
-    const move = (value) => asks(() => pictures.want({{ value }}, false));
-    return [0, 2 * SLOW, 0, 2 * SLOW, 2 * SLOW, 0].map((ms, value) => ((took = ms), move(value)));
-}}"""
-PROGRAMS = """(programs) => {
-    const panel = html("div");
-    Explore.prototype.showCode.call({ panel }, programs);
-    return [...panel.querySelectorAll("details")].map((part) => [part.open, part.textContent]);
-}"""
 FITS = """() => document.querySelector(".lk-timeline").getBoundingClientRect().width
     <= document.querySelector(".lk-frame").clientWidth"""
 CUT = """() => [...document.querySelectorAll(".lk-figures > * > *")]
@@ -240,57 +179,6 @@ def test_who_turns_back_at_once_is_not_shown_what_comes_late(shown: Shown) -> No
     shown.page.keyboard.press("ArrowLeft")
     shown.page.wait_for_timeout(SETTLES)
     shown.is_picture_of(buffer=1, calls=2)
-
-
-@pytest.fixture
-def alone(visit: Visit) -> Any:
-    """A page with nothing but the program that gets pictures."""
-    for name in ("dom", "life", "pictures", "explore"):
-        visit.page.add_script_tag(content=(HERE / f"{name}.js").read_text(encoding="utf-8"))
-    return visit.page
-
-
-def test_pictures_that_were_not_seen_for_long_are_let_go(alone: Any) -> None:
-    assert alone.evaluate(WANDER) == [1, False, False, False, True]
-
-
-def test_as_many_neighbours_are_fetched_ahead_as_leave_room_for_what_was_seen(
-    alone: Any,
-) -> None:
-    assert alone.evaluate(REST) == [0.5, False, False]
-
-
-def test_of_slow_pictures_the_next_two_are_fetched_ahead_and_of_very_slow_ones_none(
-    alone: Any,
-) -> None:
-    asked = [alone.evaluate(SLOWLY, took) for took in (10, 700, 5000)]
-    assert asked == [[0, 5, 6, 4, 7, 3], [0, 5, 6, 4], [0, 5]]
-
-
-def test_what_is_next_to_a_control_is_fetched_when_a_hand_comes_to_it(
-    alone: Any,
-) -> None:
-    assert alone.evaluate(REACHED) == [[6, 4], False]
-
-
-def test_what_a_hand_wanted_is_asked_for_also_when_it_comes_to_another_control(
-    alone: Any,
-) -> None:
-    assert alone.evaluate(LEFT) == 2
-
-
-def test_only_what_is_slow_again_and_again_waits_until_the_hand_rests(
-    alone: Any,
-) -> None:
-    assert alone.evaluate(HICCUP) == [True, True, True, True, True, False]
-
-
-def test_each_language_shows_its_program(alone: Any) -> None:
-    programs = {"lessonkit": "from lessonkit", "torch": "import torch"}
-    assert alone.evaluate(PROGRAMS, programs) == [
-        [True, "lessonkitcopyfrom lessonkit"],
-        [False, "torchcopyimport torch"],
-    ]
 
 
 def test_arrow_keys_move_a_slider(shown: Shown) -> None:

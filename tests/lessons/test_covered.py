@@ -10,7 +10,7 @@ import pytest
 
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.page_data import page_data
-from lessonkit.widgets.questions.question import Predict, Question
+from lessonkit.widgets.questions import Choice, Number, Question
 from tools.lesson import WRITTEN, Lesson, lesson
 
 NOTE = re.compile(r"<details>.*?</details>", re.S)
@@ -111,7 +111,7 @@ def test_no_right_number_is_in_sight(name: str) -> None:
         for text in shown(cell)
     ]
     for question, value in asked(found).items():
-        if isinstance(value, Predict) and not value.choices:
+        if isinstance(value, Number):
             answer = re.compile(
                 rf"(?<![\d.]){re.escape(value.shown(value.right))}(?![\d.])"
             )
@@ -160,6 +160,6 @@ def test_what_an_answer_reveals_never_shows_the_answer_to_a_later_question(
                     f"{one.question} shows the run of {later.question}"
                 )
         for later in questions[place + 1 : place + 2]:
-            if isinstance(later, Predict) and later.traces:
+            if isinstance(later, (Number, Choice)) and later.traces:
                 answer = re.escape(later.shown(later.right))
                 assert not re.search(rf"(?<![\d.]){answer}(?![\d.])", told), later.question

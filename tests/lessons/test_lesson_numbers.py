@@ -1,12 +1,8 @@
-"""Numbers that neither a rerun notebook nor tests/lessons/numbers holds.
-
-They stand in the pages for teachers, or a lesson only puts them in words.
-"""
+"""What lessons say in words, or of measurements, and no stored output and no comment after a number holds."""
 
 import json
 import random
 import re
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,37 +10,22 @@ from typing import Any
 import pytest
 
 from lessonkit import (
-    AUTOTUNE,
     ArtificialDataset,
     DataLoader,
     Dataset,
     Handling,
-    Machine,
     benchmark,
-    per_sample,
 )
-from lessonkit.optimize import autotune
 from lessonkit.widgets import goals
 from lessonkit.widgets.goals import Attempt
 from lessonkit.widgets.questions.question import Question
-from tools.lesson import NUMBERS, WRITTEN, lesson, numbers_of, pages_of
-from tools.numbers_of_lessons import renewed
+from tools.lesson import WRITTEN, lesson
 
 ROOT = Path(__file__).parents[2]
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
-
-
-def ms(dataset: Dataset, **options: Any) -> float:
-    return benchmark(dataset, record=False, **options).duration * 1e3
 
 
 def sample_ms(dataset: Dataset, **options: Any) -> float:
     return benchmark(dataset, record=False, **options).per_sample * 1e3
-
-
-def busy(dataset: Dataset, **options: Any) -> float:
-    """The share of the time in which the accelerator trains, in percent."""
-    return benchmark(dataset, **options).busy("Train") * 100
 
 
 def arrivals(dataset: Dataset, **options: Any) -> list[float]:
@@ -74,222 +55,10 @@ def tutorial(order: str) -> list[float]:
     return list(of["in_turn"](of[order]))
 
 
-def saved(before: dict[str, Any], **tools: Any) -> float:
-    """How many ms the guide's pipeline becomes shorter by further tools."""
-    return float(guide(**before).duration - guide(**before | tools).duration) * 1e3
-
-
-def workers(count: int, slow: float = 0.020, **arguments: Any) -> Dataset:
-    """The twelve batches of lesson 09, of which one may have a slow image."""
-    images = Dataset.range(48).map(cost=lambda image: slow if image == 5 else 0.020)
-    return DataLoader(images, 4, num_workers=count, start=(0.012, 0.006), **arguments)
-
-
-# ---- the pages for teachers ----
-
-SHORT, FILE, LONG, LONGER = (ArtificialDataset(samples) for samples in (2, 3, 20, 1000))
-FAR, LONG_FAR = (ArtificialDataset(samples, open=0.300) for samples in (3, 300))
-FAST = ArtificialDataset(20, read=0.0075)
-BURSTS = ArtificialDataset(read=0.005).repeat(10)
-TUNABLE = LONG.map(cost=0.030, num_parallel_calls=AUTOTUNE).prefetch(AUTOTUNE)
+FILE, LONG = ArtificialDataset(3), ArtificialDataset(20)
+FAR = ArtificialDataset(3, open=0.300)
 TUNED, BETTER = mapped(LONG, 2).prefetch(1), mapped(LONG.prefetch(1), 2)
-ONE_CALL: dict[str, Any] = {"cost": 0.020, "num_parallel_calls": 1}
-HEAVY: dict[str, Any] = {"cost": per_sample(0.030), "num_parallel_calls": 3}
-EACH = per_sample(0.010)
-ONCE: dict[str, Any] = {"num_epochs": 1, "train": 0.015}
-LANES: dict[str, Any] = {"interleave": True, "prefetch": True, "batch": "none"}
-BEST = LANES | {"cache": True}
-LAST = {"interleave": True, "parallel_maps": True, "batch": "before the maps"}
-ALL = LAST | {"cache": True, "prefetch": True}
-
-
-def keeps_up(call: float) -> int:
-    """The smallest batch whose map needs at most 1 ms per sample, of which 0.1 is work on it."""
-    return min(size for size in range(1, 99) if call / size + 0.1 <= 1)
-
-
-# Words of a page, and the values of the numbers in them
-Claim = tuple[str, Callable[[], list[float]]]
-PAGES: dict[str, list[Claim]] = {
-    "docs/teaching/00.md": [
-        ("busy 28.6 %", lambda: [busy(FILE)]),
-        ("**D: 3.5 times", lambda: [ms(FILE) / ms(Dataset.range(3))]),
-        ("take 60 of the 210 ms", lambda: [ms(Dataset.range(3)), ms(FILE)]),
-        ("from 28.6 to 16.7 %", lambda: [busy(FILE), busy(FILE, train=0.005)]),
-        ("35 ms per sample becomes 26.5", lambda: [sample_ms(FILE), sample_ms(LONG)]),
-        (
-            "a sample takes 25 ms, and the accelerator is busy 40 %",
-            lambda: [sample_ms(LONGER), busy(LONGER)],
-        ),
-        ("copy to the accelerator (240 ms)", lambda: [ms(FILE, load=0.005)]),
-    ],
-    "docs/teaching/01.md": [
-        ("loader alone takes 660 ms", lambda: [ms(LONG, train=0)]),
-        ("the training alone takes 400 ms", lambda: [ms(Dataset.range(20))]),
-        ("both together take 680 ms", lambda: [ms(LONG.prefetch(1))]),
-        ("no run takes less than 28.3 ms", lambda: [sample_ms(FILE.prefetch(1))]),
-    ],
-    "docs/teaching/02.md": [
-        (
-            "85 ms with 80",
-            lambda: [ms(both, num_epochs=1) for both in (files(2, SHORT, 2), SHORT)],
-        ),
-        (
-            "take 23.1 ms per sample with three",
-            lambda: [sample_ms(files(8, FAR, 3), num_epochs=1)],
-        ),
-        (
-            "The first sample is there after 315 ms, and then 24",
-            lambda: [(at := arrivals(files(8, FAR, 3)))[0], len(at)],
-        ),
-        ("which makes 555 ms", lambda: [ms(files(8, FAR, 3), num_epochs=1)]),
-        (
-            "one call takes 15.0 ms",
-            lambda: [sample_ms(files(8, LONG_FAR, 1), num_epochs=1)],
-        ),
-        ("two take 10.1", lambda: [sample_ms(files(8, LONG_FAR, 2), num_epochs=1)]),
-        (
-            "39.5, 20.9 and 15.1",
-            lambda: [sample_ms(files(800, FAR, n), num_epochs=1) for n in (1, 2, 3)],
-        ),
-    ],
-    "docs/teaching/03.md": [
-        (
-            "is 3.75, so 4",
-            lambda: [
-                37.5 / 10,
-                min(range(1, 9), key=lambda calls: ms(mapped(FAST, calls))),
-            ],
-        ),
-        (
-            "a single call takes only 45",
-            lambda: [(at := arrivals(mapped(FILE, 1)))[1] - at[0]],
-        ),
-    ],
-    "docs/teaching/04.md": [
-        ("limit of 6.5", lambda: [ms(mapped(FILE)) / ms(Dataset.range(3))])
-    ],
-    "docs/teaching/05.md": [
-        ("3 and 23 are enough", lambda: [keeps_up(2), keeps_up(20)]),
-        (
-            "230 and 390 ms",
-            lambda: [ms(FILE.map(**HEAVY)), ms(FILE.batch(3).map(**HEAVY), train=EACH)],
-        ),
-        (
-            "after the map the run takes 270",
-            lambda: [ms(FILE.map(**HEAVY).batch(3), train=EACH)],
-        ),
-    ],
-    "docs/teaching/07.md": [
-        (
-            "AUTOTUNE reached 25.25 ms",
-            lambda: [sample_ms(autotune(TUNABLE, Machine(cores=2)).dataset)],
-        ),
-        ("18.5 ms is possible", lambda: [sample_ms(BETTER)]),
-        (
-            "Three calls, 18.5 ms",
-            lambda: [sample_ms(autotune(TUNABLE, Machine(cores=3)).dataset)],
-        ),
-        ("1,520 ms", lambda: [ms(LONG.map(**ONE_CALL).map(**ONE_CALL))]),
-        ("become 2,280", lambda: [ms(LONG.map(cost=0.040, num_parallel_calls=1))]),
-    ],
-    "docs/teaching/08.md": [
-        ("loader alone takes 450 ms", lambda: [ms(BURSTS, num_epochs=1, train=0)]),
-        ("step alone takes 450 ms", lambda: [ms(Dataset.range(30), **ONCE)]),
-        ("both together take 665 ms", lambda: [ms(BURSTS.prefetch(1), **ONCE)]),
-        ("three slots it is 485 ms", lambda: [ms(BURSTS.prefetch(3), **ONCE)]),
-        (
-            "It takes 215 ms longer",
-            lambda: [ms(BURSTS.prefetch(1), **ONCE) - ms(BURSTS, num_epochs=1, train=0)],
-        ),
-        ("at most 2.67 times", lambda: [guide().duration / 5]),
-        ("Prefetch saves 2,500 ms", lambda: [saved({}, prefetch=True)]),
-        ("which saves 4,660 ms and", lambda: [saved({"prefetch": True}, cache=True)]),
-        ("ms and 1,820 ms", lambda: [saved(LAST, cache=True)]),
-        ("costs 0.43 s", lambda: [saved(ALL, batch="none") / 1e3]),
-        ("beat it: 5,230 ms", lambda: [guide(**LANES).duration * 1e3]),
-        (
-            "5.23 s with 1.3 MB",
-            lambda: [(run := guide(**LANES)).duration, run.max_bytes / 1e6],
-        ),
-        (
-            "5.05 s with 10.8 MB",
-            lambda: [(run := guide(**BEST)).duration, run.max_bytes / 1e6],
-        ),
-        (
-            "limit is 2.5 s",
-            lambda: [ms(Dataset.range(500), num_epochs=1, train=0.005) / 1e3],
-        ),
-    ],
-    "docs/teaching/09.md": [
-        ("works in these 128 ms", lambda: [arrivals(workers(4))[0]]),
-        (
-            "six take 292 ms and twelve 344",
-            lambda: [ms(workers(count), num_epochs=1) for count in (6, 12)],
-        ),
-        ("changes nothing: 598 ms", lambda: [ms(workers(4, 0.300), num_epochs=1)]),
-        (
-            "598 ms with one and with",
-            lambda: [ms(workers(4, 0.300, prefetch_factor=1), num_epochs=1)],
-        ),
-        (
-            "418 ms with one and 498 ms with two",
-            lambda: [
-                ms(workers(4, 0.300, in_order=False, prefetch_factor=slots), num_epochs=1)
-                for slots in (1, 2)
-            ],
-        ),
-        (
-            "Four workers save 20.3 s",
-            lambda: [(told := tutorial("TOOLS"))[0] - told[1]],
-        ),
-        (
-            "and 1.1 s when they come fourth",
-            lambda: [(other := tutorial("OTHER"))[3] - other[4]],
-        ),
-    ],
-}
-
-
-@pytest.mark.parametrize(
-    ("page", "text", "values"),
-    [
-        pytest.param(page, *claim, id=claim[0])
-        for page, claims in PAGES.items()
-        for claim in claims
-    ],
-)
-def test_a_page_says_what_a_run_gives(
-    page: str, text: str, values: Callable[[], list[float]]
-) -> None:
-    assert text in (ROOT / page).read_text(encoding="utf-8")
-    shown = NUMBER.findall(re.sub(r"(?<=\d),(?=\d{3})", "", text))  # 1,080
-    digits = [len(number.partition(".")[2]) for number in shown]
-    assert [
-        f"{value:.{places}f}" for value, places in zip(values(), digits, strict=True)
-    ] == shown
-
-
-MISTAKES = {
-    "00_start_here": {"180", "330", "170", "160"},
-    "01_prefetch": {"105", "150", "160"},
-    "03_parallel_map": {"195", "300", "230"},
-    "04_cache": {"195", "435"},
-    "05_vectorise": {"25.2"},
-    "07_optimisers": {"37.5", "60"},
-    "09_workers": {"20", "68", "80", "98"},
-}
-
-
-@pytest.mark.parametrize("name", MISTAKES)
-def test_a_wrong_number_on_a_page_is_explained_in_the_lesson(name: str) -> None:
-    page = (ROOT / f"docs/teaching/{name[:2]}.md").read_text(encoding="utf-8")
-    section = page.split("## What learners get wrong")[1].split("##")[0]
-    asked = [value for value in lesson(name).values.values() if hasattr(value, "wrong")]
-    wrong = {
-        f"{value:g}" for one in asked for value, _ in one.wrong if isinstance(value, float)
-    }
-    assert MISTAKES[name] <= wrong & set(NUMBER.findall(section))
+BEST = {"interleave": True, "prefetch": True, "batch": "none", "cache": True}
 
 
 # ---- what a lesson puts in words ----
@@ -333,15 +102,6 @@ def test_answers_of_predictions_that_no_output_shows() -> None:
     assert lesson("06_ordering").values["further-repeat-predict"].right == pytest.approx(
         990
     )
-
-
-@pytest.mark.parametrize("name", [file.stem for file in NUMBERS.glob("teaching_*.txt")])
-def test_the_numbers_of_a_page_for_teachers_are_what_a_run_gives(name: str) -> None:
-    run, page = pages_of(name)
-    told = " ".join(page.read_text(encoding="utf-8").split())
-    listed = numbers_of(NUMBERS / f"{name}.txt")
-    problems = [number.problem(told, lesson(run).names) for number in listed]
-    assert not any(problems), "\n".join(filter(None, problems))
 
 
 def test_two_changes_of_11_save_time_together_and_each_alone_costs_some() -> None:
@@ -424,22 +184,3 @@ def test_what_an_answer_reveals_is_not_the_run_of_the_next_question(name: str) -
         if isinstance(before, Question) and isinstance(after, Question):
             seen = [trace.spans for trace in before.traces[-1:]]
             assert not any(trace.spans in seen for trace in after.traces)
-
-
-def test_numbers_are_written_anew_where_their_words_stand_and_in_the_words_of_others() -> (
-    None
-):
-    sources = ["It takes 1,210 ms in\nall.", "Then 1,210 ms become 40 %."]
-    lines = [
-        "# Explain",
-        "takes {1,210 ms} in all == took",
-        "Then {1,210 ms} become == took",
-        "Then 1,210 ms become {40 %}. == share",
-    ]
-    renewed(sources, lines, {"took": 0.9875, "share": 0.4})
-    assert sources == ["It takes 988 ms in\nall.", "Then 988 ms become 40 %."]
-    assert lines[1:] == [
-        "takes {988 ms} in all == took",
-        "Then {988 ms} become == took",
-        "Then 988 ms become {40 %}. == share",
-    ]

@@ -397,7 +397,8 @@ def test_without_the_package_the_first_cell_says_what_to_install(
     ran = python(tmp_path, first_cell(name), "-I", "-S")
     said = ran.stderr.splitlines()[-1]
     assert said == (
-        f"ModuleNotFoundError: Run %pip install git+https://github.com/{kept_at(ROOT)} "
+        "ModuleNotFoundError: Run "
+        f'%pip install "lessonkit[lessons] @ git+https://github.com/{kept_at(ROOT)}" '
         "in a cell of its own, and then run this cell again."
     )
     assert "During handling" not in ran.stderr

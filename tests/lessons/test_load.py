@@ -12,15 +12,14 @@ from typing import Any
 
 import pytest
 
-from tools.lesson import BLOCK, NOTEBOOKS, WRITTEN, lesson, main_path
+from tools.comments import without_comments
+from tools.lesson import BLOCK, WRITTEN, lesson, main_path
+from tools.lessons import LESSONS, Lesson
 
 LINES = 30  # of code at most, in a main path
 # Words per minute, and seconds; a question takes one wrong try
 READING, LINE, PREDICTION, PLACING = 160, 3, 120, 210
 PICTURES, VOTE = 5, 1  # minutes
-TIME = re.compile(
-    r"\*\*Time\*\* (\d+) minutes with the solutions, ([3-6]) of them for the challenge"
-)
 UNREAD = re.compile(r"<[^>]*>|(?<=\])\([^)\s]*\)", re.S)
 
 each = pytest.mark.parametrize("name", WRITTEN)
@@ -35,10 +34,10 @@ def main_cells(name: str) -> list[Any]:
 
 def prose(name: str) -> str:
     """The text of the main path, without code."""
-    return BLOCK.sub(
-        "",
-        "\n".join(cell.source for cell in main_cells(name) if cell.cell_type == "markdown"),
+    text = "\n".join(
+        cell.source for cell in main_cells(name) if cell.cell_type == "markdown"
     )
+    return BLOCK.sub("", without_comments(text))
 
 
 def words(text: str) -> int:
@@ -99,10 +98,7 @@ def test_there_is_not_too_much_code_to_read(name: str) -> None:
     assert lines(name) <= LINES
 
 
-@each
-def test_it_takes_the_time_that_it_says(name: str) -> None:
-    said = TIME.search(main_cells(name)[0].source)
-    assert said, "**Time** 16 minutes with the solutions, 4 of them for the challenge."
-    assert int(said[1]) == round(minutes(name, int(said[2])))
-    page = (NOTEBOOKS.parent / f"docs/teaching/{name[:2]}.md").read_text(encoding="utf-8")
-    assert f"**Minutes.** {said[1]} alone;" in page, "the teacher's page says another time"
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_it_takes_the_time_that_the_table_says(lesson: Lesson) -> None:
+    assert 3 <= lesson.challenge_minutes <= 6
+    assert lesson.minutes == round(minutes(lesson.name, lesson.challenge_minutes))

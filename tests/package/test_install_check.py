@@ -2,13 +2,14 @@
 
 import json
 import re
+import subprocess
 import sys
 
 import pytest
 from support.pages import Said
 
 from lessonkit.install_check import ADVICE, check, python
-from lessonkit.widgets.widget import HERE
+from lessonkit.widgets.widget import PROGRAM
 
 CELL = "from lessonkit.install_check import check\ncheck()"
 
@@ -34,8 +35,7 @@ def test_what_to_do_is_printed_where_no_page_may_show_a_widget(
 
 
 def test_the_page_knows_the_advice_that_it_takes_away() -> None:
-    script = (HERE / "installation.js").read_text("utf-8")
-    (begins,) = re.findall(r'^const ADVICE = "(.+)";$', script, re.M)
+    (begins,) = re.findall(r'"(The packages that show widgets [^"]+)"', PROGRAM)
     assert ADVICE.startswith(begins)
 
 
@@ -44,11 +44,26 @@ def test_the_page_is_answered() -> None:
     assert about == {"about": "greeting"}
 
 
-def test_without_widgets_it_says_what_is_missing_and_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "lessonkit.widgets.widget", None)
-    assert check() is None
-    told = capsys.readouterr().out
-    assert "lessonkit.widgets.widget" in told
-    assert "make lab" in told
+def test_without_what_widgets_need_it_says_what_to_type() -> None:
+    told = without(
+        "anywidget", "import lessonkit.__main__ as program; program.check_installation()"
+    )
+    assert "anywidget is not installed" in told.stdout
+    assert 'pip install "lessonkit[lessons]"' in told.stdout
+    assert "make lab" in told.stdout
+
+
+def without(module: str, code: str) -> subprocess.CompletedProcess[str]:
+    """Run *code* in a process in which a *module* is missing."""
+    hidden = f"import sys; sys.modules[{module!r}] = None; {code}"
+    command = [sys.executable, "-c", hidden]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("door", ["plot", "widgets"])
+@pytest.mark.parametrize("module", ["IPython", "anywidget", "traitlets"])
+def test_who_imports_what_draws_reads_what_to_install(door: str, module: str) -> None:
+    told = without(module, f"import lessonkit.{door}")
+    *_, last = told.stderr.splitlines()
+    assert last.startswith(f"ImportError: {module}")
+    assert last.endswith('pip install "lessonkit[lessons]"')

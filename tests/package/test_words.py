@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
-from random import Random
 from typing import Any
 
 import pytest
@@ -20,54 +17,19 @@ from lessonkit.pictures.timeline import plot_ranks
 from lessonkit.plot import plot_search, plot_timelines
 from lessonkit.widgets import challenge, explore, goals, slider
 from lessonkit.widgets.page_data import page_data
-from lessonkit.widgets.widget import HERE
-
-ASKED = "\nconst { numbers, micros, bytes } = JSON.parse(process.argv[1]);" + (
-    "console.log(JSON.stringify([numbers.map((one) => number(one)), micros.map(time), "
-    "bytes.map(size)]));"
-)
+from tools.page import __main__ as page
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="there is no Node.js")
-def test_a_sentence_names_a_buffer_without_the_number_of_its_calls() -> None:
-    waits = 'filled("There is no free slot in {}.", "Slow: 2 calls")'
-    script = (HERE / "words.js").read_text(encoding="utf-8") + f"\nconsole.log({waits});"
-    command = ["node", "--eval", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "There is no free slot in Slow.\n"
-
-
-@pytest.mark.skipif(not shutil.which("node"), reason="there is no Node.js")
-def test_a_page_writes_numbers_times_and_sizes_as_python_does() -> None:
-    random = Random(0)
-    numbers = [
-        0,
-        -0.001,
-        0.005,
-        0.125,
-        0.995,
-        9.994,
-        9.995,
-        17.25,
-        99.95,
-        999.95,
-        1234.5,
-        1e6,
-    ]
-    numbers += [random.uniform(-1, 1) * 10 ** random.randint(0, 6) for _ in range(500)]
-    micros = [0, 5, 1005, 17_250, 999_950, 1_135_000, 9_999_999, 10_000_000, 13_354_675]
-    micros += [random.randrange(10 ** random.randint(1, 9)) for _ in range(500)]
-    nbytes = [0, 999, 1000, 999_999, 1_000_000, 6_291_456, 999_999_999, 10**9, 10**13]
-    nbytes += [random.randrange(10 ** random.randint(1, 12)) for _ in range(500)]
-    asked = json.dumps({"numbers": numbers, "micros": micros, "bytes": nbytes})
-    script = (HERE / "dom.js").read_text(encoding="utf-8") + ASKED
-    command = ["node", "--eval", script, asked]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == [
-        [words.number(one) for one in numbers],
-        [words.milliseconds(one / 1e6) for one in micros],
-        [words.size(one) for one in nbytes],
-    ]
+def test_the_page_is_held_to_what_is_written_here() -> None:
+    """It has the same rules: tests/page/numbers.test.js reads the same table."""
+    table = json.loads((page.TESTS / "words.json").read_text("utf-8"))
+    written = {
+        "number": words.number,
+        "time": lambda micros: words.milliseconds(micros / 1e6),
+        "size": words.size,
+    }
+    for name, write in written.items():
+        assert [[value, write(value)] for value, _ in table[name]] == table[name]
 
 
 def test_a_unit_is_no_plural() -> None:
@@ -95,7 +57,7 @@ def sentences(count: int) -> Iterator[str]:
     loader = DataLoader(items, batch_size=1, num_workers=count)
     for dataset in (files, mapped, flat, loader):
         trace = benchmark(dataset, count)
-        scene = page_data(trace)
+        scene: dict[str, Any] = {**page_data(trace)}
         shown = ("figures", "summary", "note", "waits", "parts", "buffers", "bars")
         yield from (json.dumps(scene[name]) for name in shown)
         yield from (

@@ -66,7 +66,9 @@ def test_a_page_gets_the_strip_and_the_trace_of_the_first_rank() -> None:
         return pipeline, {"ranks": ranks, "num_epochs": 1}
 
     found = explore(job, ranks=(1, 4))
-    assert found.picture({"ranks": 4})[1]["strip"]["ranks"] == 4
+    strip = found.picture({"ranks": 4})[1]["strip"]
+    assert strip
+    assert strip["ranks"] == 4
     assert pipeline_run(job()).of_one_rank.dataset.code() == pipeline(0).code()
 
 

@@ -7,16 +7,21 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from lessonkit.widgets.widget import Page
+from lessonkit.widgets.widget import PROGRAM, Page
 from tools.browser import Visit
 from tools.servers import HOST
 
-# What anywidget does for a widget. Its questions go to `ask`, and what `answer` gets goes to it.
-SHOW = """async ([place, esm, css, role, state]) => {
+# What anywidget does for a host, and then for a widget. Its questions go to `ask`, and what `answer`
+# gets goes to it.
+SHOW = """async ([place, program, esm, about]) => {
     if (!window.drawing) {
-        document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
-        const address = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
-        window.drawing = (await import(address)).default;
+        const module = async (text) => {
+            const blob = new Blob([text], { type: "text/javascript" });
+            return (await import(URL.createObjectURL(blob))).default;
+        };
+        const host = await module(program);
+        host.initialize({ model: { get: (name) => about[name] } });
+        window.drawing = await module(esm);
         window.hearing = {};
         const bytes = (text) => text && [new TextEncoder().encode(text)];
         window.answer = (place, content, text) =>
@@ -24,12 +29,13 @@ SHOW = """async ([place, esm, css, role, state]) => {
     }
     hearing[place] = [];
     window.saved ??= {}; // as a notebook does, for a widget that is drawn again
-    const about = { role, state, kept: saved[state] ?? "" };
+    const { state } = about;
+    about.kept = saved[state] ?? "";
     const model = { get: (name) => about[name], set: (name, value) => (about[name] = value),
         on: (_, hear) => hearing[place].push(hear), send: (question) => ask(place, question),
         save_changes() { saved[state] = about.kept; } };
     const within = document.querySelectorAll(".jp-Cell")[place] ?? document.body;
-    drawing.render({ model, el: within.appendChild(document.createElement("div")) });
+    await drawing.render({ model, el: within.appendChild(document.createElement("div")) });
 }"""
 ANSWERED = """() => { window.ask = async (place, question) => {
     for (const [content, text] of await hear(place, question)) answer(place, content, text);
@@ -41,8 +47,18 @@ HELD = "() => { window.asked = []; window.ask = (_, question) => asked.push(ques
 
 def show(visit: Visit, place: int, widget: Page) -> None:
     """Draw a *widget* in the cell at this *place*, or in a page without cells."""
-    drawn = [place, widget._esm, widget._css, widget.role, widget.state]
-    visit.page.evaluate(SHOW, drawn)
+    visit.page.evaluate(SHOW, [place, PROGRAM, widget._esm, sent(widget)])
+
+
+def sent(widget: Page) -> dict[str, str]:
+    """What of a *widget* its page knows by name."""
+    return {
+        "role": widget.role,
+        "state": widget.state,
+        "kept": "",
+        "host": f"IPY_MODEL_{widget.host.model_id}",
+        "version": widget.version,
+    }
 
 
 # A page that can keep records needs an address of its own

@@ -10,7 +10,7 @@ from typing import Any
 import mistune
 
 from lessonkit.widgets.widget import Page
-from support.alone import answer_all
+from support.alone import answer_all, sent
 from tools.browser import Visit
 
 # `host.show(place, widget)` draws a widget in the node `#cell-<place>`; what its model hears, and
@@ -33,18 +33,18 @@ const model = ({ place, ...about }) => ({
         }
     },
 });
-const styled = (css) => Object.assign(document.createElement("style"), { textContent: css });
+
 window.host = {
     views: {}, listeners,
-    async show(place, { esm, css, shadow, ...about }) {
+    async show(place, { esm, shadow, ...about }) {
         const address = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
         const { default: widget } = await import(address);
         const cell = document.getElementById(`cell-${place}`) ?? document.body;
         const root = shadow ? cell.attachShadow({ mode: "open" }) : cell;
-        (shadow ? root : document.head).append(styled(css));
+
         const el = root.appendChild(document.createElement("div"));
         const made = model({ place, ...about });
-        await widget.initialize?.({ model: made });
+
         host.views[place] = await widget.render({ model: made, el });
     },
     // As Colab and others do: a document of its own for each output.
@@ -79,10 +79,9 @@ def show_lesson(
     visit.page.evaluate(SCRIPT)
     draw = "([place, about, how]) => host[how](place, about)"
     for place, widget in widgets.items():
-        about = {"role": widget.role, "state": widget.state, "kept": ""}
-        module = {"esm": widget._esm, "css": widget._css, "shadow": how == "shadow"}
+        module = {"esm": widget._esm, "shadow": how == "shadow"}
         method = "frame" if how == "frame" else "show"
-        visit.page.evaluate(draw, [place, about | module, method])
+        visit.page.evaluate(draw, [place, sent(widget) | module, method])
 
 
 def node_of(place: int, cell: Any) -> str:

@@ -5,7 +5,7 @@ LESSONKIT_TIMES=10 tries ten times as many of them, for a long run before a rele
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -55,21 +55,45 @@ def some(draw: random.Random, most: int) -> int:
 
 
 def source(draw: random.Random, costs: tuple[float, ...]) -> Dataset:
-    if draw.random() < 0.5:
-        return ArtificialDataset(
-            some(draw, 12), open=draw.choice(costs), read=draw.choice(costs)
-        )
-    files, samples = some(draw, 5), some(draw, 5)
+    """Files that are slow on purpose, one or several, or now and then values that are there."""
     opening, reading = draw.choice(costs), draw.choice(costs)
+    if draw.random() < 0.5:
+        return ArtificialDataset(some(draw, 12), open=opening, read=reading)
+    if draw.random() < 0.3:
+        return draw.choice(VALUES)(some(draw, 12), reading)
+    files, samples = some(draw, 5), some(draw, 5)
+
+    def file(x: int) -> Dataset:
+        return ArtificialDataset(samples, open=opening, read=reading).map(
+            lambda i: 10 * x + i
+        )
+
+    if draw.random() < 0.1:
+        return Dataset.range(files).flat_map(file)
     cycle = draw.randint(1, 4)
     return Dataset.range(files).interleave(
-        lambda x: ArtificialDataset(samples, open=opening, read=reading).map(
-            lambda i: 10 * x + i
-        ),
+        file,
         cycle_length=cycle,
         block_length=draw.randint(1, 3),
         num_parallel_calls=draw.choice([None, draw.randint(1, cycle)]),
     )
+
+
+def generated(samples: int, cost: float) -> Dataset:
+    def numbers() -> Iterator[int]:
+        for number in range(samples):
+            work(cost)
+            yield number
+
+    return Dataset.from_generator(numbers)
+
+
+VALUES: list[Callable[[int, float], Dataset]] = [
+    lambda samples, cost: Dataset.range(samples).map(cost=cost),
+    lambda samples, cost: Dataset.from_list([*range(samples)]).map(cost=cost),
+    lambda samples, cost: Dataset.from_tensor_slices([*range(samples)]).map(cost=cost),
+    generated,
+]
 
 
 def mapped(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> Dataset:
@@ -91,6 +115,31 @@ def batched(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> 
     return mapped(draw, batch, costs).unbatch() if draw.random() < 0.5 else batch
 
 
+def mapped_in_batches(
+    draw: random.Random, dataset: Dataset, costs: tuple[float, ...]
+) -> Dataset:
+    usual, special = draw.choice(costs), draw.choice(costs)
+    batches = dataset.map_and_batch(
+        draw.choice([None, first_part]),
+        draw.randint(1, 4),
+        drop_remainder=draw.random() < 0.3,
+        num_parallel_calls=draw.choice([1, 2, 3, 8]),
+        cost=lambda value: special if repr(value).endswith("1") else usual,
+        kind=draw.choice(["wait", "native", "python"]),
+    )
+    return batches.unbatch() if draw.random() < 0.7 else batches
+
+
+def mapped_and_kept(
+    draw: random.Random, dataset: Dataset, costs: tuple[float, ...]
+) -> Dataset:
+    return dataset.map_and_filter(
+        draw.choice([None, first_part]),
+        lambda *value: repr(value)[-3] not in "35",
+        cost=draw.choice(costs),
+    )
+
+
 STEPS: list[Callable[[random.Random, Dataset, tuple[float, ...]], Any]] = [
     mapped,
     mapped,
@@ -107,6 +156,14 @@ STEPS: list[Callable[[random.Random, Dataset, tuple[float, ...]], Any]] = [
     lambda draw, dataset, costs: dataset.filter(lambda *value: repr(value)[-3] not in "24"),
     lambda draw, dataset, costs: dataset.shard(2, draw.randint(0, 1)),
     lambda draw, dataset, costs: Dataset.zip(dataset, dataset),
+    lambda draw, dataset, costs: dataset.concatenate(dataset.take(some(draw, 3))),
+    lambda draw, dataset, costs: dataset.enumerate(draw.randint(-1, 3)),
+    lambda draw, dataset, costs: dataset.take_while(lambda *value: "7" not in repr(value)),
+    lambda draw, dataset, costs: dataset.shuffle_and_repeat(
+        draw.randint(1, 5), draw.randint(1, 3), seed=draw.randint(0, 9)
+    ),
+    mapped_in_batches,
+    mapped_and_kept,
 ]
 
 
@@ -154,7 +211,7 @@ def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> D
     if draw.random() < 0.2:
         names = [field.name for field in fields(Handling)]
         given["handling"] = Handling(**{name: draw.choice(costs) for name in names})
-    if count and base_of(samples.node) is not None:
+    if isinstance(count, int) and count and base_of(samples.node) is not None:
         order = draw.sample(range(count), draw.randint(1, count))
         ways: list[dict[str, Any]] = [
             {},
@@ -187,17 +244,15 @@ def without_storages(dataset: Dataset) -> Dataset:
 
 
 def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset:
-    """A list or a range, or a share of one, and up to three maps, some with a cache among them."""
-    dataset = (
-        Dataset.range(some(draw, 12))
-        if draw.random() < 0.7
-        else Dataset.from_list([*"abcdefgh"])
-    )
+    """Lists, ranges and shares of them, and up to three maps; some have numbers or a cache."""
+    dataset = listed(draw)
     if draw.random() < 0.2:
-        dataset = dataset.shard(ranks := draw.randint(1, 3), draw.randrange(ranks))
+        dataset = dataset.enumerate().concatenate(listed(draw).enumerate(3))
     for _ in range(draw.randint(0, 3)):
         if draw.random() < 0.15:
             dataset = dataset.cache()
+        if draw.random() < 0.15:
+            dataset = dataset.enumerate(draw.randint(0, 2))
         dataset = dataset.map(
             draw.choice([None, first_part]),
             cost=by_value(draw.choice(costs), draw.choice(costs))
@@ -205,6 +260,21 @@ def with_random_access(draw: random.Random, costs: tuple[float, ...]) -> Dataset
             else READ,
             kind=draw.choice(["wait", "native", "python"]),
         )
+    return dataset
+
+
+def listed(draw: random.Random) -> Dataset:
+    """A range, or a list of texts, or a share of one."""
+    dataset = draw.choice(
+        [
+            Dataset.range(some(draw, 12)),
+            Dataset.range(some(draw, 12)),
+            Dataset.from_list([*"abcdefgh"]),
+            Dataset.from_tensor_slices([*"ijk"]),
+        ]
+    )
+    if draw.random() < 0.2:
+        dataset = dataset.shard(ranks := draw.randint(1, 3), draw.randrange(ranks))
     return dataset
 
 
@@ -220,9 +290,9 @@ def one_by_one(draw: random.Random, samples: Dataset) -> Dataset:
     """A function that fails for some of *samples*, called for one after another."""
     last = draw.choice("0123456789abc")
 
-    def fails(value: Any) -> Any:
+    def fails(*value: Any) -> Any:
         if last in repr(value):
             raise PlannedError(value)
-        return value
+        return value[0] if len(value) == 1 else value
 
     return samples.map(fails)

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from lessonkit import Dataset, per_sample
+from lessonkit import AUTOTUNE, Dataset, per_sample
 from support.random_pipelines import STEPS, TINY, mapped, some, source
 
 
@@ -29,13 +29,15 @@ def increased(*parts: Any) -> Any:
 
 def map_twice(draw: random.Random, dataset: Dataset) -> Dataset:
     """Two maps that may become one: with and without a function, with costs of each kind."""
-    calls = draw.choice([None, 1, 3])
+    calls = draw.choice([None, AUTOTUNE, 3])
     for stage in ("Decode", draw.choice(["Decode", "Augment"])):
         cost = draw.choice(TINY)
         dataset = dataset.map(
             draw.choice([None, increased]),
             cost=draw.choice(
                 [
+                    cost,
+                    cost,
                     cost,
                     per_sample(cost),
                     lambda value, cost=cost: cost * (len(repr(value)) % 3),
@@ -44,7 +46,7 @@ def map_twice(draw: random.Random, dataset: Dataset) -> Dataset:
             kind=draw.choice(["wait", "native"]),
             num_parallel_calls=calls,
             stage=stage,
-            nbytes=draw.choice([None, 5]),
+            nbytes=draw.choice([None, None, 5]),
         )
     return dataset
 
@@ -56,7 +58,7 @@ def map_batches(draw: random.Random, dataset: Dataset) -> Dataset:
         increased,
         cost=draw.choice(TINY),
         num_parallel_calls=calls,
-        nbytes=7,
+        nbytes=draw.choice([None, None, 7]),
         batches=True,
     )
     return done.batch(size, drop_remainder=draw.random() < 0.3)
@@ -79,13 +81,19 @@ def any_step(draw: random.Random, dataset: Dataset) -> Dataset:
     return dataset if shared else longer
 
 
+def is_kept(*value: Any) -> int:
+    return len(repr(value)) % 3
+
+
 PARTS: list[Callable[[random.Random, Dataset], Any]] = [
     any_step,
     any_step,
     map_twice,
     map_batches,
-    lambda draw, dataset: mapped(draw, dataset, TINY).filter(
-        lambda *value: len(repr(value)) % 3
+    lambda draw, dataset: mapped(draw, dataset, TINY).filter(is_kept),
+    lambda draw, dataset: dataset.map(increased).filter(is_kept),
+    lambda draw, dataset: dataset.filter(is_kept).filter(
+        lambda *value: "6" not in repr(value)
     ),
     lambda draw, dataset: mapped(draw, dataset, TINY).batch(draw.randint(1, 4)),
     lambda draw, dataset: dataset.shuffle(draw.randint(1, 9)).repeat(some(draw, 5)),

@@ -15,8 +15,8 @@ from lessonkit.pictures.layout import layout
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions.marks import Marks, Placing
-from lessonkit.widgets.questions.question import Predict, Question
+from lessonkit.widgets.questions import Question
+from lessonkit.widgets.questions.marks import Marks
 from lessonkit.words import milliseconds
 from tools.browser import STEP, Visit, serious_violations
 from tools.lesson import Lesson
@@ -83,10 +83,10 @@ def predict(walk: Walk) -> None:
             assert hidden.is_visible() == bool(asked.traces)  # a vote covers nothing
             assert shown.locator(".lk-timeline rect.lk-bar").count() == 0
             shown.get_by_label("fairly sure").check()
-            if isinstance(asked, Predict):
-                say(asked, shown)
-            elif isinstance(asked, Marks):
+            if isinstance(asked, Marks):
                 mark(asked, shown)
+            else:
+                say(asked, shown)
             for trace in asked.traces[-1:]:
                 walk.is_picture_of(shown, trace)
     walk.page.get_by_text("Hidden until your answer is right").first.wait_for(
@@ -94,11 +94,11 @@ def predict(walk: Walk) -> None:
     )
 
 
-def say(asked: Predict, shown: Any) -> None:
+def say(asked: Any, shown: Any) -> None:
     """A wrong answer, and then the right one."""
     value, text = asked.wrong[0]
     for answer, words in (value, text), (asked.right, "Right."):
-        if asked.choices:
+        if asked.kind == "choice":
             shown.get_by_label(asked.shown(answer), exact=True).check()
         else:
             field = shown.get_by_role("spinbutton")
@@ -113,7 +113,7 @@ def mark(asked: Marks, shown: Any) -> None:
         zip(places, asked.right, asked.last, strict=True)
     ):
         to = round(place if place <= last else right)  # it may have no such bar
-        if isinstance(asked, Placing):
+        if asked.kind == "placing":
             bar = shown.locator(".lk-placing g[role=button]").nth(number)
             press(bar, "Enter", "Shift+ArrowRight", to // 5, "ArrowRight", to % 5, "Enter")
         else:

@@ -50,7 +50,7 @@ def text(widget: Any, places: list[int]) -> str:
 
 def test_there_is_a_point_for_each_value_and_the_first_is_given() -> None:
     made = question()
-    draw = json.loads(made.state)["draw"]
+    draw = json.loads(made.state)["answer"]
     assert draw["values"] == ["1", "2", "3", "4", "5"]
     assert made.names == ["calls=2", "calls=3", "calls=4", "calls=5"]
     assert draw["first"] * draw["step"] == pytest.approx(47.0)  # ms a sample

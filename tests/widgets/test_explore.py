@@ -42,7 +42,7 @@ def test_the_first_picture_is_that_of_the_defaults() -> None:
     bars = state["scene"]["bars"]
     assert bars["start"] == [round(bar.start / 1000) for bar in laid.bars]
     assert bars["label"] == [bar.label for bar in laid.bars]
-    assert [row[0] for row in state["scene"]["rows"]] == [
+    assert [row["stage"] for row in state["scene"]["rows"]] == [
         "Open",
         "Read",
         "Map",

@@ -70,7 +70,7 @@ def lanes(
     return dataset, {"num_epochs": 1, "train": train}
 
 
-def judged(pipeline: Any, formula: str, **numbers: int) -> dict[str, Any]:
+def judged(pipeline: Any, formula: str, **numbers: int) -> Any:
     """What the formula says at a step of each control that is named."""
     controls: dict[str, Any] = {
         "samples": (1, 20),
@@ -83,8 +83,7 @@ def judged(pipeline: Any, formula: str, **numbers: int) -> dict[str, Any]:
         formula=formula,
         **{name: controls.get(name, COST) for name in numbers},
     )
-    said: dict[str, Any] = shown.picture(shown.values(numbers))[1]["formula"]
-    return said
+    return shown.picture(shown.values(numbers))[1]["formula"]
 
 
 SUM = "epochs * (open + samples * (read + train))"

@@ -42,12 +42,10 @@ def test_a_try_lights_one_square() -> None:
     for square in itertools.product(range(4), repeat=2):
         _, told = Said(made).ask({"do": "light", "square": [*square]})
         dataset, options = two_maps(*(step + 1 for step in square))
-        [[where, seconds, text, why]] = told["steps"]
-        assert (where, seconds, why) == (
-            [*square],
-            benchmark(dataset, **options).per_sample,
-            "",
-        )
+        (step,) = told["steps"]
+        text = step.pop("text")
+        seconds = benchmark(dataset, **options).per_sample
+        assert step == {"square": [*square], "seconds": seconds, "why": ""}
         assert text == ("34.2 ms" if 0 in square else "20 ms")  # the plateau of the lesson
 
 
@@ -58,14 +56,14 @@ def test_the_tuner_walks_as_autotune_does() -> None:
     for step in steps:
         why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
         walked.append(
-            [[number - 1 for number in step.setting], step.tried.seconds / 20, why]
+            [[number - 1 for number in step.setting.values()], step.tried.seconds / 20, why]
         )
     assert [
-        [where, pytest.approx(seconds), why] for where, seconds, _, why in told["steps"]
+        [step["square"], pytest.approx(step["seconds"]), step["why"]]
+        for step in told["steps"]
     ] == walked
-    assert [why for *_, why in told["steps"] if why.startswith("Taken")][
-        -1
-    ] == "Taken: 41.6 % faster."
+    taken = [step["why"] for step in told["steps"] if step["why"].startswith("Taken")]
+    assert taken[-1] == "Taken: 41.6 % faster."
 
 
 def test_the_walk_ends_where_no_square_is_faster() -> None:
@@ -77,7 +75,9 @@ def test_the_walk_ends_where_no_square_is_faster() -> None:
     made = heat_map(uneven, decode=(1, 3), augment=(1, 5))
     _, told = Said(made).ask({"do": "walk"})
     times = {(x, y): made.run([x, y]).per_sample for x in range(3) for y in range(5)}
-    taken = [tuple(where) for where, *_, why in told["steps"] if why.startswith("Taken")]
+    taken = [
+        tuple(step["square"]) for step in told["steps"] if step["why"].startswith("Taken")
+    ]
     assert taken[0] == (0, 0)
     assert times[taken[-1]] <= 1.02 * min(times.values())
 

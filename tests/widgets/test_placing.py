@@ -13,8 +13,7 @@ from support.random_pipelines import pipeline
 from lessonkit import ArtificialDataset, Dataset, benchmark
 from lessonkit.pictures.layout import layout
 from lessonkit.widgets import predict
-from lessonkit.widgets.questions import marks
-from lessonkit.widgets.questions.marks import Placing
+from lessonkit.widgets.questions import Placing, placing
 
 ONCE = {"num_epochs": 1}
 STAGES = ["Open", "Read", "Train"]
@@ -53,9 +52,9 @@ def text(widget: Any, places: list[int]) -> str:
 
 def test_there_is_a_bar_for_each_piece_of_work_and_a_step_that_fits_them_all() -> None:
     made = question()
-    place = json.loads(made.state)["place"]
-    assert [name for *_, name in place["bars"]] == NAMES
-    assert [length for _, _, length, _ in place["bars"]] == [6, 3, 3, 3, 2, 2, 2]
+    place = json.loads(made.state)["answer"]
+    assert [bar["name"] for bar in place["bars"]] == NAMES
+    assert [bar["length"] for bar in place["bars"]] == [6, 3, 3, 3, 2, 2, 2]
     assert (place["step"], place["steps"]) == (
         5000,
         22,
@@ -141,7 +140,7 @@ def test_as_many_bars_as_lanes_may_overlap() -> None:
 
 @pytest.mark.parametrize("seeds", [range(start, start + 40) for start in range(0, 200, 40)])
 def test_no_run_is_impossible(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marks, "MOST_STEPS", 10**9)
+    monkeypatch.setattr(placing, "MOST_STEPS", 10**9)
     for seed in seeds:
         trace = benchmark(pipeline(seed), num_epochs=1)
         if stages := [row.stage for row in layout(trace).rows]:
@@ -175,13 +174,13 @@ def test_the_page_can_not_tell_which_run_is_the_right_one() -> None:
 
 
 def test_stages_that_are_not_asked_for_are_given() -> None:
-    place = json.loads(question(place=["Train"]).state)["place"]
-    assert [name for *_, name in place["bars"]] == ["Train 0", "Train 1", "Train 2"]
+    place = json.loads(question(place=["Train"]).state)["answer"]
+    assert [bar["name"] for bar in place["bars"]] == ["Train 0", "Train 1", "Train 2"]
     assert place["given"] == [
-        [0, 0, 0, 30000],
-        [1, 0, 30000, 15000],
-        [1, 0, 45000, 15000],
-        [1, 0, 60000, 15000],
+        {"row": 0, "lane": 0, "start": 0, "length": 30000},
+        {"row": 1, "lane": 0, "start": 30000, "length": 15000},
+        {"row": 1, "lane": 0, "start": 45000, "length": 15000},
+        {"row": 1, "lane": 0, "start": 60000, "length": 15000},
     ]
 
 

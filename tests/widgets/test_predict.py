@@ -68,7 +68,7 @@ def test_any_other_answer_is_told_the_direction() -> None:
 
 def test_the_tolerance_is_stated_and_kept() -> None:
     made = question()
-    assert json.loads(made.state)["tolerance"] == "within 2 %"
+    assert json.loads(made.state)["answer"]["tolerance"] == "within 2 %"
     said = Said(made)
     assert [
         said.ask({"do": "commit", "said": value, "sure": 0})[0]["right"]
@@ -159,7 +159,7 @@ def test_a_share_in_place_of_percent_is_told_so() -> None:
 def test_a_time_has_the_same_tolerance_in_seconds_as_in_milliseconds(unit: str) -> None:
     scale = {"s": 1, "ms": 1000}[unit]
     made = predict("How long?", NAIVE, answer=lambda trace: 0.999999999, unit=unit)
-    assert json.loads(made.state)["tolerance"] == "within 2 %"
+    assert json.loads(made.state)["answer"]["tolerance"] == "within 2 %"
     answers = {
         seconds: Said(made).ask({"do": "commit", "said": seconds * scale, "sure": 1})
         for seconds in (1, 1.03)
@@ -172,7 +172,7 @@ def test_what_is_counted_is_exact() -> None:
     said = Said(
         predict("How many?", NAIVE, answer=lambda trace: trace.samples, unit="samples")
     )
-    assert json.loads(said.widget.state)["tolerance"] == ""
+    assert json.loads(said.widget.state)["answer"]["tolerance"] == ""
     assert [
         said.ask({"do": "commit", "said": count, "sure": 1})[0]["right"]
         for count in (6, 6.1)

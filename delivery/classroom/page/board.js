@@ -5,7 +5,9 @@ const SURE = ["a guess", "fairly sure", "certain"];
 const QUARTERS = [0, 0.25, 0.5, 0.75, 1]; // of an axis
 
 const { questions, address, code } = await (await fetch("questions.json")).json();
-let told = null, last = "", isWayIn = true;
+let told = null;
+let last = "";
+let isWayIn = true;
 
 const byId = (name) => document.getElementById(name);
 const maker = (space) => (tag, about = {}, ...inside) => {
@@ -14,7 +16,8 @@ const maker = (space) => (tag, about = {}, ...inside) => {
   made.append(...inside);
   return made;
 };
-const html = maker("1999/xhtml"), svg = maker("2000/svg");
+const html = maker("1999/xhtml");
+const svg = maker("2000/svg");
 const brief = (name) => (name.length > 24 ? `${name.slice(0, 22)}…` : name);
 const people = (count) => (count === 1 ? "1 learner" : `${count} learners`);
 
@@ -30,7 +33,7 @@ function isKnown({ kind, tolerance }, said, known) {
 // What the learners said in a round, where the last try counts; at one's own pace the first does.
 // Bars and curves have no words: a letter that tells nothing stands for each way to answer.
 function triesOf(question, round) {
-  const { kind, wrong, why } = question;
+  const { worded, wrong, why } = question;
   const ways = ["", why, ...wrong.map(([, text]) => text)].sort();
   return told.answers.filter((one) => one.round === round).map((answer) => {
     const [json, words, sure, right] = ["said", "words", "sure", "right"].map((part) =>
@@ -38,7 +41,7 @@ function triesOf(question, round) {
     const said = [JSON.parse(json)];
     const [, mistake = ""] = wrong.find(([known]) => isKnown(question, said, known)) ?? [];
     const letter = String.fromCharCode(65 + ways.indexOf(right ? why : mistake));
-    const name = DRAWN[kind] ? `answer ${letter}` : words;
+    const name = worded ? words : `answer ${letter}`;
     return { learner: answer.learner, said: said[0], sure, right, mistake, name };
   });
 }
@@ -77,21 +80,22 @@ function drawing(kind, [width, height], marks, left, below, knob = "") {
   return html("figure", { class: kind }, ...inside, html("figcaption", {}, knob));
 }
 
+// How answers are drawn whose words tell nothing, by the kind of question.
 const DRAWN = {
   // All bars on one axis: the darker, the more learners put one there.
   placing({ rows, bars, given, steps, step, right }, all, isShown) {
     const box = (row, x, length, more) => {
       const size = { width: length - 0.1, height: 0.85 };
-      return svg("rect", { x, y: row + 0.07, ...size, fill: rows[row][2], ...more });
+      return svg("rect", { x, y: row + 0.07, ...size, fill: rows[row].colour, ...more });
     };
     const boxes = (places, more) =>
-      places.map((at, bar) => box(bars[bar][0], at, bars[bar][2], more));
+      places.map((at, bar) => box(bars[bar].row, at, bars[bar].length, more));
     const faint = { "fill-opacity": Math.max(0.04, 0.9 / all.length) };
-    const marks = given.map(([row, , at, length]) => box(row, at / step, length / step));
+    const marks = given.map(({ row, start, length }) => box(row, start / step, length / step));
     marks.push(...all.flatMap((places) => boxes(places, faint)));
     if (isShown) marks.push(...boxes(right, { class: "truth" }));
     const times = QUARTERS.map((share) => `${(Math.round(share * steps) * step) / 1000} ms`);
-    return drawing("placing", [steps, rows.length], marks, rows.map(([name]) => name), times);
+    return drawing("placing", [steps, rows.length], marks, rows.map(({ stage }) => stage), times);
   },
 
   curve({ values, first, steps, step, unit, knob, right }, all, isShown) {
@@ -108,6 +112,12 @@ const DRAWN = {
     return drawing("curve", [end, steps], marks, QUARTERS.map(height), values, knob);
   },
 };
+
+function drawingOf(kind) {
+  const known = Object.keys(DRAWN).join(", ");
+  if (!DRAWN[kind]) throw new Error(`kind=${kind}: must be one of ${known}, or have words`);
+  return DRAWN[kind];
+}
 
 // What each learner reached: a point at the first number in the sentence about a goal.
 function reached(goal, place) {
@@ -127,7 +137,7 @@ function reached(goal, place) {
 function drawRound(question, round, isShown) {
   if (question.goals) return html("section", {}, ...question.goals.map(reached));
   const said = triesOf(question, round).map((one) => one.said);
-  const picture = DRAWN[question.kind]?.(question, said, isShown) ?? "";
+  const picture = question.worded ? "" : drawingOf(question.kind)(question, said, isShown);
   const title = round ? html("h2", {}, `Round ${round}: ${people(said.length)}`) : "";
   const groups = groupsOf(question, round);
   const length = groups.some(({ name }) => name.length > 12) ? "long" : "short";
@@ -159,7 +169,9 @@ function moves(question) {
 
 function draw() {
   const { state: { leading, round: now, open, covered }, here, number } = told;
-  const question = questions[number], round = leading ? now : 0, isShown = !leading || told.shown;
+  const question = questions[number];
+  const round = leading ? now : 0;
+  const isShown = !leading || told.shown;
   const isBare = covered || Boolean(question.goals);
   const count = told.answers.filter((one) => one.round === round).length;
   const all = Math.max(here, count); // somebody may have gone since

@@ -1,7 +1,8 @@
 // The learner's side of a class: sends what was answered, and says which question is open. After
 // each connection it sends all records, and the server knows those that it has.
 
-const SLOWEST = 10000, PATIENT = 3000; // ms: between attempts to connect; for the first word
+const SLOWEST = 10000;
+const PATIENT = 3000; // ms: between attempts to connect; for the first word
 const NAME = "lessonkit class name";
 const LATE = "Your answer came after the round was closed: it is kept outside of it.";
 const LOST = "The class cannot be reached. What you answer is kept, and sent later.";
@@ -9,7 +10,11 @@ const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const keyOf = ({ lesson, kind, question }) => JSON.stringify([lesson, kind, question]);
 
 export let state = null;
-let begun, socket, timer, pause = 500, told = "";
+let begun;
+let socket;
+let timer;
+let pause = 500;
+let told = "";
 export const first = Promise.race([new Promise((resolve) => (begun = resolve)), soon(PATIENT)]);
 const records = new Map(); // by their keys, the newest one last
 
@@ -18,7 +23,8 @@ function send() {
   const { asked, leading, round } = state;
   for (const [key, record] of records) {
     const { words, when } = record.tries?.at(-1) ?? {}; // words, once the kernel has judged it
-    const { reached, given, right } = record, goals = JSON.stringify(reached);
+    const { reached, given, right } = record;
+    const goals = JSON.stringify(reached);
     // How a challenge stood at first is nobody's answer, and code that raised has reached no goal.
     const isTried = reached?.length && (right || goals !== JSON.stringify(given));
     const news = words ? when : isTried && goals;
@@ -92,7 +98,8 @@ function card() {
 }
 
 function say() {
-  const isUp = socket.readyState === WebSocket.OPEN, { leading, round, asked } = state ?? {};
+  const isUp = socket.readyState === WebSocket.OPEN;
+  const { leading, round, asked } = state ?? {};
   const isOpen = Boolean(isUp && leading && state.open);
   const how = isOpen ? `open, in lesson ${asked.lesson.split("_")[0]}` : "closed";
   const now = leading && round ? `Round ${round} is ${how}.` : "You are in the class.";

@@ -43,7 +43,9 @@ for (const card of document.querySelectorAll("ol > li")) {
 function progress({ asked, answered, tasks, solved }) {
   const told = [`${answered} of ${asked} questions answered`];
   if (solved) told.push(`${solved} of ${tasks} challenges solved`);
-  const text = told.join(", "), max = asked + tasks, value = answered + solved;
+  const text = told.join(", ");
+  const max = asked + tasks;
+  const value = answered + solved;
   const [bar, words] = ["progress", "small"].map((tag) => document.createElement(tag));
   Object.assign(bar, { max, value, ariaLabel: text });
   words.textContent = value === max ? `✓ done: ${text}` : text;

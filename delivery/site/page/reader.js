@@ -56,14 +56,17 @@ let left = null; // the cell that comes back
 // before, a question would take that for a cell that was run. It is let go once nothing is drawn
 // any more that could move it.
 export function letGo(settled) {
-  const { content } = panel(), place = content.widgets.indexOf(left);
+  const { content } = panel();
+  const place = content.widgets.indexOf(left);
   settled.then(() => release());
   if (place > 0 && content.activeCellIndex === 0) content.activeCellIndex = place;
 }
 
 async function goToPlace({ id, offset }) {
   const cell = (await cells()).find(({ model }) => model.id === id);
-  if (cell) hold((left = cell), offset);
+  if (!cell) return;
+  left = cell;
+  hold(cell, offset);
 }
 
 // A section is named by its heading, as JupyterLab does; most of them are folded. It comes to the
@@ -73,7 +76,8 @@ export async function goToSection(wanted, offset = 0) {
     const [, heading] = /^#+ (.+)/.exec(model.sharedModel.getSource()) ?? [];
     return model.type === "markdown" && heading?.replaceAll(" ", "-") === wanted;
   };
-  const cell = (await cells()).find(isWanted), { content } = panel();
+  const cell = (await cells()).find(isWanted);
+  const { content } = panel();
   if (!cell) return;
   cell.headingCollapsed = false;
   content.activeCellIndex = content.widgets.indexOf(cell);

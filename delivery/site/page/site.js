@@ -136,7 +136,9 @@ async function published() {
 
 const mine = path.replace(/(\.\w+)$/, " (mine)$1");
 const key = `lessons ${here.pathname}${path}`;
-let lesson = null, older = false, keeps = true;
+let lesson = null;
+let older = false;
+let keeps = true;
 let second = ""; // what a second tab of a lesson says, again after each try to save
 const OPEN = "This lesson is open in another tab, and only that tab keeps your work. "
   + "Your work in this tab will be lost.";
@@ -150,7 +152,8 @@ async function choose() {
   if (lesson) name(lesson);
   if (!lesson || !keeps) return;
   const copy = files.get(path);
-  const now = digest(lesson), before = recall(key);
+  const now = digest(lesson);
+  const before = recall(key);
   if (copy && before && before !== now) {
     if (digest(copy.content) !== before) older = true;
     else await keep([[path, null]]);
@@ -176,7 +179,9 @@ function name({ cells }) {
   const told = cells.map((cell) => NEXT.exec(codeOf(cell))).find(Boolean);
   if (told) line.insertBefore(link(told[1], `?path=${told[2]}`), words);
   const node = document.querySelector("title");
-  const put = () => document.title !== title && (document.title = title);
+  const put = () => {
+    if (document.title !== title) document.title = title;
+  };
   new MutationObserver(put).observe(node, { childList: true });
   put();
 }
@@ -189,7 +194,8 @@ if (path) show().catch((error) => console.warn(error));
 
 // ---- Python ----
 
-let started = "", heard = performance.now();
+let started = "";
+let heard = performance.now();
 // What belongs to Python and the page: icons and lists come as long as it is open.
 const isPart = ({ name }) => /\/(build|extensions|python-\w+)\//.test(name);
 new PerformanceObserver((seen) => {
@@ -204,16 +210,14 @@ function startPython() {
   early = new Worker(new URL("early.js", here), { type: "module" });
 }
 
-window.Worker = class extends Worker {
-  constructor(address, options) {
-    if (early && /\/comlink\.worker\.\w+\.js/.test(address)) {
-      const worker = early;
-      early = null;
-      return worker;
-    }
-    super(address, options);
-  }
-};
+window.Worker = new Proxy(Worker, {
+  construct(Target, [address, options]) {
+    if (!early || !/\/comlink\.worker\.\w+\.js/.test(address)) return new Target(address, options);
+    const worker = early;
+    early = null;
+    return worker;
+  },
+});
 
 // How large Python is the build says: a server that compresses would count other bytes.
 const { python, bytes } = document.getElementById("lessons-script").dataset;
@@ -371,7 +375,8 @@ const codeOf = (cell) => [].concat(cell.source ?? cell.model.sharedModel.getSour
 // One by one and not by a command, which would scroll to where it is: somebody is reading. What a
 // learner has changed may never end. So it is noted while it runs, and left out the next time.
 async function runCells(cells) {
-  const { sessionContext } = panel(), now = ran;
+  const { sessionContext } = panel();
+  const now = ran;
   const published = new Set((lesson?.cells ?? []).map((cell) => codeOf(cell).trim()));
   for (const cell of cells) {
     if (now !== ran) return; // Python has started again
@@ -393,7 +398,9 @@ async function runCells(cells) {
 
 // JupyterLab does not say what cells and their editors are, and a screen reader has to.
 function nameCells() {
-  const named = (nodes, name, value) => nodes.forEach((node) => node.setAttribute(name, value));
+  const named = (nodes, name, value) => {
+    for (const node of nodes) node.setAttribute(name, value);
+  };
   named(panel().content.widgets.map(({ node }) => node), "role", "article");
   const set = (selector, name) => named(document.querySelectorAll(selector), "aria-label", name);
   set(".jp-Cell .cm-content", "Source of this cell");
@@ -444,7 +451,8 @@ function note() {
   const main = mainOf(widgets).map(({ node }) => node);
   const all = (selector) => main.flatMap((node) => [...node.querySelectorAll(selector)]);
   const isAnswered = (one) => one.matches("[data-answered]") && one.querySelector(".lk-tries span");
-  const asked = all(".lk-predict"), tasks = all(".lk-task");
+  const asked = all(".lk-predict");
+  const tasks = all(".lk-task");
   const answered = asked.filter(isAnswered).length;
   const solved = tasks.filter((one) => one.matches("[data-solved]")).length;
   const counts = { asked: asked.length, answered, tasks: tasks.length, solved };
@@ -503,15 +511,25 @@ async function keepAll() {
 async function claim() {
   // A browser may keep a page that was left, to show it again, and with it what it holds.
   const left = new Promise((leave) => addEventListener("pagehide", leave));
-  addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) location.reload();
+  });
   const isFirst = await new Promise((tell) => {
-    const hold = (lock) => (tell(lock !== null), lock && left);
+    const hold = (lock) => {
+      tell(lock !== null);
+      return lock && left;
+    };
     navigator.locks.request(key, { ifAvailable: true }, hold);
   });
   if (isFirst) return;
-  say((second = OPEN), true);
+  second = OPEN;
+  say(second, true);
   while (!panel()?.context) await soon(50);
   panel().context.save = async () => say(second);
-  await navigator.locks.request(key, () => (say((second = CLOSED)), left));
+  await navigator.locks.request(key, () => {
+    second = CLOSED;
+    say(second);
+    return left;
+  });
 }
 if (path && navigator.locks) claim().catch((error) => console.warn(error));

@@ -29,7 +29,8 @@ let come = 0;
 function counting() {
   const transform = (part, next) => {
     next.enqueue(part);
-    told.postMessage((come += part.length));
+    come += part.length;
+    told.postMessage(come);
   };
   return new TransformStream({ transform });
 }
@@ -43,7 +44,8 @@ function fail() {
 }
 
 // Begun once in a worker; who asks last is told what Python writes.
-let begun = null, listener = {};
+let begun = null;
+let listener = {};
 
 export function loadPyodide(options) {
   listener = options;

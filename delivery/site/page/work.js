@@ -65,17 +65,19 @@ export async function allWork(...open) {
 }
 
 const CRC = Array.from({ length: 256 }, (_, number) => {
+  let sum = number;
   for (let bit = 0; bit < 8; bit++) {
-    const isOdd = number & 1;
-    number >>>= 1;
-    if (isOdd) number ^= 0xedb88320;
+    const isOdd = sum & 1;
+    sum >>>= 1;
+    if (isOdd) sum ^= 0xedb88320;
   }
-  return number;
+  return sum;
 });
 
 // Gives the learner one archive, in which nothing is compressed.
 export function zip(files, name) {
-  const parts = [], list = [];
+  const parts = [];
+  const list = [];
   let offset = 0;
   for (const [path, bytes] of files) {
     const title = new TextEncoder().encode(path);
@@ -84,7 +86,8 @@ export function zip(files, name) {
     const about = [20, 0x800, 0, 0, 0x21];
     const head = record(0x04034b50, about, [crc, bytes.length, bytes.length], [title.length, 0]);
     parts.push(head, title, bytes);
-    const sizes = [crc, bytes.length, bytes.length], names = [title.length, 0, 0, 0, 0];
+    const sizes = [crc, bytes.length, bytes.length];
+    const names = [title.length, 0, 0, 0, 0];
     list.push(record(0x02014b50, [20, ...about], sizes, names, [0, offset]), title);
     offset += head.length + title.length + bytes.length;
   }

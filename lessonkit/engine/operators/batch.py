@@ -1,19 +1,30 @@
-"""`batch`, `unbatch` and `zip`: many elements made one, and one made many."""
+"""`batch` and `unbatch`: many elements made one, and one made many."""
 
+import math
 from collections.abc import Iterator
 
 from lessonkit.engine.check import AUTOTUNE
-from lessonkit.engine.element import END, BatchNumber, Element, settle, split
+from lessonkit.engine.element import END, BatchNumber, Element, split
+from lessonkit.engine.node import Cardinality, Node, batches
 from lessonkit.engine.run import StuckError
 from lessonkit.engine.trace import FILL
 
 from .prefetch import Prefetch
-from .stream import Stream, attempt, joined, operator
+from .stream import Stream, joined, operator
 
 
-@operator("batch")
+def count_batches(node: Node, many: Cardinality) -> Cardinality:
+    """Count the batches, with the last one if it is given too."""
+    given = node.arguments
+    return batches(many, given["batch_size"], given["drop_remainder"])
+
+
+@operator("batch", count=count_batches)
 class SequentialBatch(Stream):
     """Reads all its elements before it gives them. An error loses those that it had."""
+
+    batch_size: int
+    drop_remainder: bool
 
     async def next(self) -> Element:
         parts: list[Element] = []
@@ -25,7 +36,7 @@ class SequentialBatch(Stream):
         if not parts or (self.drop_remainder and len(parts) < self.batch_size):
             return END
         element = joined(self.run, parts)
-        self.run.stack(element, lambda: self.run.name("Batch", self.scope.position, FILL))
+        self.run.stack(element, lambda: self.name("Batch", FILL))
         return element
 
 
@@ -50,7 +61,15 @@ class ParallelBatch(Prefetch):
         self.opened.append(self.input)
 
 
-@operator("unbatch")
+def count_parts(node: Node, many: Cardinality) -> Cardinality:
+    """Count the parts of batches, which is known if all have the same size."""
+    if many is None or many in (0, math.inf):
+        return many
+    given = node.inputs[0].arguments
+    return many * given["batch_size"] if given.get("drop_remainder") else None
+
+
+@operator("unbatch", count=count_parts)
 class Unbatch(Stream):
     """Gives the parts of a batch in a burst, then waits for the next batch."""
 
@@ -84,19 +103,3 @@ class Unbatch(Stream):
             part.samples = max(1, batch.samples // count)
             part.nbytes = batch.nbytes // count
         return parts
-
-
-@operator("zip")
-class Zip(Stream):
-    """Gives tuples until one input ends. After an error it still asks each: they stay in step."""
-
-    async def next(self) -> Element:
-        parts = [await attempt(stream) for stream in self.opened]
-        parts = [settle(part) for part in parts]  # an error is told before an end
-        if END in parts:
-            return END
-        element = joined(self.run, parts)
-        element.value = tuple(element.value)
-        element.samples = max(part.samples for part in parts)
-        element.number = tuple(element.number)  # its parts are no samples
-        return element

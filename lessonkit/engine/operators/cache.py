@@ -6,7 +6,7 @@ from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import cardinality
 from lessonkit.engine.trace import CACHE
 
-from .stream import Stream, operator
+from .stream import Stream, as_its_input, operator
 
 
 class Kept:
@@ -15,7 +15,7 @@ class Kept:
     elements: list[Element] | None = None
 
 
-@operator("cache")
+@operator("cache", count=as_its_input, keeps_values=True)
 class Cache(Stream):
     """Keeps copies of the elements of a pass, and replays them if the pass got to its end.
 
@@ -33,7 +33,7 @@ class Cache(Stream):
             return
         self.open_input()
         self.expected = cardinality(self.node.inputs[0])
-        self.open_buffer(self.run.name("cache", self.scope.position, CACHE), None)
+        self.open_buffer(self.name("cache", CACHE), None)
 
     async def next(self) -> Element:
         if self.replayed is not None:
@@ -52,6 +52,7 @@ class Cache(Stream):
     def close(self) -> None:
         # A pass that was broken off keeps nothing
         if self.copies and self.kept.elements is not self.copies:
-            self.leave(*self.copies)
+            for element in self.copies:
+                self.leave(element)
             self.copies = []
         super().close()

@@ -9,7 +9,8 @@ from collections import deque
 
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.node import Description
+from lessonkit.engine.machine import Function
+from lessonkit.engine.node import Cardinality, Description, Node
 from lessonkit.engine.run import Gate, Resource, StuckError
 from lessonkit.engine.trace import AHEAD, CALL
 
@@ -19,11 +20,15 @@ from .stream import Stream, attempt, operator
 class Interleave(Stream):
     """The common part of both kinds: the turns, and the way from an element to a dataset."""
 
+    map_func: Function
+    cycle_length: int | None
+    block_length: int
+    num_parallel_calls: int | None
     turn = 0  # the slot of the cycle that gives the next element
     block = 0  # how many elements it has given in this turn
 
     def prepare(self) -> None:
-        self.stage = self.run.name("Interleave", self.scope.position, CALL)
+        self.stage = self.name("Interleave", CALL)
         self.cycle = cycle_length(
             self.cycle_length, self.num_parallel_calls, self.run.machine.cores
         )
@@ -59,8 +64,13 @@ def cycle_length(given: int | None, calls: int | None, cores: int) -> int:
     return math.ceil(cores / 3) if calls == AUTOTUNE else min(calls, cores)
 
 
-@operator("flat_map")
-@operator("interleave")
+def endless_or_unknown(node: Node, many: Cardinality) -> Cardinality:
+    """Count the elements of datasets that a function makes: only a missing end is known."""
+    return many if many == math.inf else None
+
+
+@operator("flat_map", count=endless_or_unknown)
+@operator("interleave", count=endless_or_unknown)
 class SequentialInterleave(Interleave):
     """Opens a dataset when its turn comes, and reads nothing ahead.
 
@@ -68,7 +78,8 @@ class SequentialInterleave(Interleave):
     An error keeps its turn: the same slot is asked again. `flat_map` has one slot.
     """
 
-    cycle_length = block_length = 1
+    cycle_length = 1
+    block_length = 1
     num_parallel_calls = None
     ended = False
 
@@ -123,6 +134,8 @@ class ParallelInterleave(Interleave):
     so `num_parallel_calls` does not bound how many files are open.
     """
 
+    deterministic: bool
+    num_parallel_calls: int
     ended = False
 
     def prepare(self) -> None:
@@ -134,7 +147,7 @@ class ParallelInterleave(Interleave):
         self.most_results = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
         self.most_helpers = self.readers + 3 * self.cycle
-        name = self.run.name(f"interleave({self.cycle})", self.scope.position, AHEAD)
+        name = self.name(f"interleave({self.cycle})", AHEAD)
         self.files: list[File | None] = []  # of the cycle
         self.future: deque[File] = deque()
         self.to_read: deque[int] = deque()  # slots whose file may have room
@@ -270,7 +283,8 @@ class ParallelInterleave(Interleave):
 
     def close(self) -> None:
         for file in [*filter(None, self.files), *self.future]:
-            self.leave(*file.results)
+            for result in file.results:
+                self.leave(result)
             if file.stream is not None:
                 file.stream.close()
         self.files = []

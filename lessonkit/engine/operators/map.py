@@ -3,15 +3,18 @@
 from collections import deque
 
 from lessonkit.engine.check import AUTOTUNE
-from lessonkit.engine.element import END, Element, Failure, settle
+from lessonkit.engine.element import END, Bytes, Element, Failure, settle
+from lessonkit.engine.machine import Cost, Function
 from lessonkit.engine.node import Node
 from lessonkit.engine.run import Gate, price
 from lessonkit.engine.trace import AHEAD, CALL
+from lessonkit.words import counted
 
-from .stream import Listed, Scope, SlowFile, Stream, attempt, operator
+from .source import Listed, SlowFile
+from .stream import Scope, Stream, as_its_input, attempt, operator
 
 
-@operator("map")
+@operator("map", count=as_its_input)
 def open_map(scope: Scope, node: Node) -> Stream:
     """Open *node*; if it only costs time, as one more step of the source that it reads."""
     stream = SequentialMap(scope, node)
@@ -24,23 +27,28 @@ def open_map(scope: Scope, node: Node) -> Stream:
 class SequentialMap(Stream):
     """Reads one element, maps it, gives it: nothing happens between two requests."""
 
+    map_func: Function | None
+    cost: Cost
+    kind: str
+    nbytes: Bytes
+
     def prepare(self) -> None:
         self.price = price(self.cost, "cost")
         self.calls = self.map_func is not None or self.nbytes is not None
-        self.stage = self.run.name(self.node.arguments["stage"], self.scope.position, CALL)
+        self.stage = self.name(self.node.arguments["stage"], CALL)
 
     async def next(self) -> Element:
         element = await self.input.next()
         if element is not END:
-            if self.calls:
-                await self.call(element)
-            else:  # the cost alone
-                await self.run.spend(self.price, self.stage, element, self.kind)
+            await self.work_on(element)
         return element
 
-    async def call(self, element: Element) -> None:
+    async def work_on(self, element: Element) -> None:
         """Put what the function makes of the value of *element* in its place; spend the cost."""
         run = self.run
+        if not self.calls:  # the cost alone
+            await run.spend(self.price, self.stage, element, self.kind)
+            return
         function = self.map_func or (lambda *value: element.value)
         element.value = await run.apply(
             function, element, self.stage, self.price, self.kind
@@ -57,6 +65,8 @@ class ParallelMap(SequentialMap):
     The element that a blocked `next` waits for counts as claimed.
     """
 
+    num_parallel_calls: int
+    deterministic: bool
     begun = 0  # calls
     reading = False
     ended = False
@@ -65,8 +75,7 @@ class ParallelMap(SequentialMap):
         super().prepare()
         calls = self.num_parallel_calls
         self.most = self.run.machine.cores if calls == AUTOTUNE else calls
-        wanted = f"{self.stage}: {self.most} call{'s' * (self.most != 1)}"
-        name = self.run.name(wanted, self.scope.position, AHEAD)
+        name = self.name(f"{self.stage}: {counted(self.most, 'calls')}", AHEAD)
         # The numbers of the calls whose elements are not claimed, in the order of the inputs
         self.window: deque[int] = deque()
         self.results: dict[int, Element] = {}  # of calls that have ended
@@ -127,10 +136,7 @@ class ParallelMap(SequentialMap):
             self.room.changed()
             if type(element) is not Failure:
                 try:
-                    if self.calls:
-                        await self.call(element)
-                    else:
-                        await self.run.spend(self.price, self.stage, element, self.kind)
+                    await self.work_on(element)
                 except Exception as error:
                     element = Failure(error)
             self.results[call] = element
@@ -138,6 +144,8 @@ class ParallelMap(SequentialMap):
             self.news.changed()
 
     def close(self) -> None:
-        self.leave(*(self.results[call] for call in self.window if call in self.results))
+        for call in self.window:
+            if call in self.results:
+                self.leave(self.results[call])
         self.window.clear()
         super().close()

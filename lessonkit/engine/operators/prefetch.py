@@ -8,10 +8,10 @@ from lessonkit.engine.node import Node
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, FILL
 
-from .stream import Scope, Stream, operator
+from .stream import Scope, Stream, as_its_input, operator
 
 
-@operator("prefetch")
+@operator("prefetch", count=as_its_input, keeps_values=True)
 def open_prefetch(scope: Scope, node: Node) -> Stream:
     """Open *node*, or only its input: without slots there is nothing to do."""
     return (
@@ -24,12 +24,13 @@ def open_prefetch(scope: Scope, node: Node) -> Stream:
 class Prefetch(Stream):
     """A background reader fills the buffer; the consumer waits only if it is empty."""
 
+    buffer_size: int
     stage = "Prefetch"
     label = "prefetch({})"
 
     def prepare(self) -> None:
         self.size = 1 if self.buffer_size == AUTOTUNE else self.buffer_size
-        name = self.run.name(self.label.format(self.size), self.scope.position, AHEAD)
+        name = self.name(self.label.format(self.size), AHEAD)
         self.ready: deque[Element] = deque()  # and END after the last, to stay
         self.open_buffer(name, self.size)
         self.filled = Gate(self.run, name)
@@ -37,7 +38,7 @@ class Prefetch(Stream):
 
     async def next(self) -> Element:
         if not self.helpers:  # nothing is produced before the first request
-            self.hire(self.fill(), self.run.name(self.stage, self.scope.position, FILL))
+            self.hire(self.fill(), self.name(self.stage, FILL))
         if not self.ready:
             await self.run.until(self.filled, self.ready.__len__, "buffer empty")
         element = self.ready[0]

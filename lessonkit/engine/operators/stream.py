@@ -1,37 +1,52 @@
-"""What all streams have, where one is opened (`Scope`), and the sources that begin a pipeline.
-
-A source gives numbers, the values of a list or of a generator, or a file that is slow on purpose.
-"""
+"""What all streams have, and where one is opened (`Scope`)."""
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Iterator
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple, TypeVar
 
-from lessonkit.engine.element import END, BatchNumber, Bytes, Element, Failure, as_specified
-from lessonkit.engine.node import Node, is_repeatable
-from lessonkit.engine.run import Price, Run, Task, price
-from lessonkit.engine.trace import LOOP, OPEN, READ, Name, Position
+from lessonkit.engine.element import BatchNumber, Element, Failure
+from lessonkit.engine.node import COUNTS, KEEP_VALUES, Cardinality, Node, is_repeatable
+from lessonkit.engine.run import Run, Task
+from lessonkit.engine.trace import LOOP, Name, Position
 
 MOST = 1_000  # operators in a row: more might not fit on a thread's stack
 
 Opener = TypeVar("Opener", bound=Callable[..., "Stream"])
 # By the method of `Dataset`, and whether calls are parallel or workers make batches
-OPERATORS: dict[tuple[str, bool], Any] = {}
+OPERATORS: dict[tuple[str, bool], Callable[[Scope, Node], Stream]] = {}
 
 
-def operator(method: str, *, parallel: bool = False) -> Callable[[Opener], Opener]:
-    """Register what opens streams of *method*, or only those with *parallel* calls."""
+def operator(
+    method: str,
+    *,
+    parallel: bool = False,
+    count: Callable[..., Cardinality] | None = None,
+    keeps_values: bool = False,
+) -> Callable[[Opener], Opener]:
+    """Register what opens streams of *method*, or only those with *parallel* calls.
+
+    *count* counts the elements of a node of this method: it gets the node, and how many each
+    input gives. Without one, the number of elements is not known. With *keeps_values* each
+    element has the value that it had in the input.
+    """
 
     def register(opener: Opener) -> Opener:
         OPERATORS[method, parallel] = opener
         return opener
 
+    if count is not None:
+        COUNTS[method] = count
+    if keeps_values:
+        KEEP_VALUES.add(method)
     return register
+
+
+def as_its_input(node: Node, many: Cardinality) -> Cardinality:
+    """Count the elements of an operator that gives one for each that its input gives."""
+    return many
 
 
 class Scope(NamedTuple):
@@ -67,11 +82,14 @@ class Scope(NamedTuple):
         )
         opener = OPERATORS.get((node.method, parallel)) or OPERATORS[node.method, False]
         scope = Scope(self.run, position, origin or self.origin)
-        return opener(scope, node)  # type: ignore[no-any-return]
+        return opener(scope, node)
 
 
 class Stream(ABC):
-    """One iteration over an operator's elements. The arguments of its node are its attributes."""
+    """One iteration over an operator's elements.
+
+    The arguments of its node become its attributes; each class declares those that it reads.
+    """
 
     opens_inputs = True  # before it is asked for anything
     input: Stream  # the one that was opened last
@@ -102,14 +120,13 @@ class Stream(ABC):
         self.input = self.scope.open(self.node.inputs[index], index)
         self.opened.append(self.input)
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Return the argument *name*, of a type that is checked where it is given."""
-
     @abstractmethod
     async def next(self) -> Element:
         """Return the next element, or END, and END again if asked again."""
+
+    def name(self, wanted: str, role: str) -> Name:
+        """Name a stage or a buffer of this operator, in its *role*: *wanted*, if that is free."""
+        return self.run.name(wanted, self.scope.position, role)
 
     def hire(self, coro: Coroutine[Any, None, None], stage: Name) -> None:
         """Start *coro* as a helper, which waits as *stage*, in a lane of its own."""
@@ -126,21 +143,24 @@ class Stream(ABC):
             rooms = self.recorder.capacities
             number = self.recorder.open
             number[name] += 1
-            most = capacity and capacity * number[name]
-            rooms[name] = most and max(rooms.get(name) or 0, most)
+            if capacity is None:
+                rooms[name] = None
+            else:
+                rooms[name] = max(rooms.get(name) or 0, capacity * number[name])
 
     def enter(self, element: Element) -> None:
         """Record that *element* comes into the buffer."""
-        if self.recorder is not None:
-            event = self.buffer, self.run.time, 1, element.key, element.nbytes
-            self.recorder.events += event
+        recorder = self.recorder
+        buffer = self.buffer
+        if recorder is not None and buffer is not None:
+            recorder.add_event(buffer, self.run.time, +1, element.key, element.nbytes)
 
-    def leave(self, *elements: Element) -> None:
-        """Record that *elements* leave the buffer."""
-        if self.recorder is not None:
-            for element in elements:
-                event = self.buffer, self.run.time, -1, element.key, element.nbytes
-                self.recorder.events += event
+    def leave(self, element: Element) -> None:
+        """Record that *element* leaves the buffer."""
+        recorder = self.recorder
+        buffer = self.buffer
+        if recorder is not None and buffer is not None:
+            recorder.add_event(buffer, self.run.time, -1, element.key, element.nbytes)
 
     def close(self) -> None:
         """End helpers, close files and forget all that is held."""
@@ -164,168 +184,11 @@ async def attempt(stream: Stream) -> Element:
 
 def joined(run: Run, parts: list[Element]) -> Element:
     """Make one element of *parts*, which it remembers; its value is the list of theirs."""
-    element = Element([*map(attrgetter("value"), parts)])
-    element.number = BatchNumber(map(attrgetter("number"), parts))
-    element.samples = sum(map(attrgetter("samples"), parts))
+    element = Element([part.value for part in parts])
+    element.number = BatchNumber([part.number for part in parts])
+    element.samples = sum([part.samples for part in parts])
     if run.recorder is not None:
-        element.key = run.recorder.join([*map(attrgetter("key"), parts)])
+        element.key = run.recorder.join([part.key for part in parts])
     if run.sized:
-        element.nbytes = sum(map(attrgetter("nbytes"), parts))
+        element.nbytes = sum([part.nbytes for part in parts])
     return element
-
-
-# ---- where elements come from ----
-
-
-class Source(Stream):
-    """A stream that makes elements and numbers them.
-
-    *steps* has what each element costs: the price, the stage and the kind of work. A map that only
-    costs time is one more step of the source that it reads.
-    """
-
-    nbytes: Bytes = None
-    given = 0  # the position of the next sample
-    stride = 1  # from one sample to the next
-    is_open = False  # as a file is
-
-    def prepare(self) -> None:
-        recorder = self.recorder
-        self.origin = self.scope.origin
-        self.steps: list[tuple[Price, Name, str]] = []
-        if recorder is not None:
-            outer = None
-            if self.origin:  # the same file in every epoch
-                instance, _, sample = recorder.identities[self.origin.key]
-                outer = instance, sample
-            self.instance = recorder.opened(self.scope.position, outer)
-            self.epoch = next(self.run.current.process.passes[self.instance])
-
-    def make(self, value: Any) -> Element:
-        """Make the next element of this source, and go on to the next sample."""
-        element = Element(value)
-        sample = self.given
-        self.given += self.stride
-        element.number = sample if self.origin is None else (self.origin.number, sample)
-        if self.recorder is not None:
-            element.key = self.recorder.identify(self.instance, self.epoch, sample)
-        return element
-
-    def file(self, change: int) -> None:
-        """Record that a file is opened (*change* is 1) or closed (-1)."""
-        self.is_open = change > 0
-        if self.recorder is not None:
-            self.recorder.files.append((self.read_stage, self.run.time, change, 0, 0))
-
-    def close(self) -> None:
-        if self.is_open:
-            self.file(-1)
-
-
-@operator("from_list")
-@operator("range")
-class Listed(Source):
-    """Gives values that are there already; only the steps take time."""
-
-    async def next(self) -> Element:
-        element = self.take()
-        if element is not END:
-            for cost, stage, kind in self.steps:
-                await self.run.spend(cost, stage, element, kind)
-        return element
-
-    def take(self) -> Element:
-        """Return the next element, or END."""
-        if self.given >= len(self.values):
-            return END
-        element = self.make(self.values[self.given])
-        if self.run.sized:
-            self.run.measure(element, self.nbytes)
-        return element
-
-
-@operator("from_generator")
-class Generated(Source):
-    """Gives the values that a learner's generator yields; the generator is its file."""
-
-    iterator: Iterator[Any] | None = None
-    ended = False
-
-    def prepare(self) -> None:
-        super().prepare()
-        self.read_stage = self.run.name("Read", self.scope.position, READ)
-
-    async def next(self) -> Element:
-        if self.ended:
-            return END
-        if not self.is_open:
-            self.file(+1)
-        value = END
-        element = self.make(())
-        try:
-            value = await self.run.apply(self.advance, element, self.read_stage)
-        finally:
-            if value is END:  # also a generator that raised has ended its file
-                self.ended = True
-                self.close()
-        if value is END:
-            return END
-        if self.output_signature is not None:
-            # Or an error in its place: the next may fit
-            value = as_specified(value, self.output_signature)
-        element.value = value
-        if self.run.sized:
-            self.run.measure(element, self.nbytes)
-        return element
-
-    def advance(self) -> Any:
-        if self.iterator is None:
-            made = self.generator(*(self.args or ()))
-            if not hasattr(made, "__iter__"):
-                raise TypeError(
-                    f"from_generator: {self.generator} returned {made!r}: must yield elements"
-                )
-            self.iterator = iter(made)
-        return next(self.iterator, END)
-
-    def close(self) -> None:
-        super().close()
-        if hasattr(self.iterator, "close"):
-            # It runs just now, on a thread that will stop
-            with contextlib.suppress(ValueError):
-                self.iterator.close()  # type: ignore[union-attr]
-
-
-@operator("ArtificialDataset")
-class SlowFile(Source):
-    """Opens once, then reads sample by sample: 0, 1, 2, ..."""
-
-    begun = False
-
-    def prepare(self) -> None:
-        super().prepare()
-        costs = self.node.arguments
-        position = self.scope.position
-        self.open_stage = self.run.name("Open", position, OPEN)
-        self.read_stage = self.run.name("Read", position, READ)
-        self.price_of_open = price(costs["open"], "open")
-        self.steps.append((price(costs["read"], "read"), self.read_stage, "wait"))
-
-    async def next(self) -> Element:
-        if not self.begun:
-            self.begun = True
-            self.file(+1)
-            # A cost may depend on which file it is
-            opening = self.origin.copy() if self.origin else Element(0)
-            if self.recorder is not None:
-                opening.key = self.recorder.identify(self.instance, self.epoch, -1)
-            await self.run.spend(self.price_of_open, self.open_stage, opening)
-        if self.given == self.num_samples:
-            self.close()
-            return END
-        element = self.make(self.given)
-        if self.run.sized:
-            self.run.measure(element, self.nbytes)
-        for cost, stage, kind in self.steps:
-            await self.run.spend(cost, stage, element, kind)
-        return element

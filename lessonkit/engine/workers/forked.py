@@ -10,33 +10,55 @@ import signal
 import sys
 import threading
 import warnings
+from collections import deque
 from contextlib import suppress
-from typing import Any
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any, NamedTuple
 from weakref import finalize
 
 from lessonkit.engine.element import END, Element, Failure
-from lessonkit.engine.threads import Threads
-from lessonkit.engine.trace import Recorder, rows
+from lessonkit.engine.threads import Threads, ThreadTask
+from lessonkit.engine.trace import OuterSample, Position, Recorder
 
 from .worker import BatchMaker, Indices, Worker, caught
 
-REOPEN, STOP = "open", "stop"  # what a process is asked for beside the indices of a batch
+# What a process is asked for beside the indices of a batch
+REOPEN = "open"
+STOP = "stop"
+# Of a span in a child's record: it stands for the span of the parent that came before what the
+# parent asked for, or before the start
+ASKED = "asked"
 CAN_FORK = sys.platform == "linux" and "fork" in multiprocessing.get_all_start_methods()
+
+
+class Recorded(NamedTuple):
+    """What a process has recorded since it told its parent before.
+
+    *spans* have the fields that a recorder has of them, and *last* is the index of the one that
+    ended last. An index or a key of an element counts in the process's own record.
+    """
+
+    spans: list[tuple[Any, ...]]
+    sources: list[tuple[Position, OuterSample]]
+    identities: list[tuple[int, int, int]]
+    members: list[tuple[int, tuple[int, ...]]]
+    last: int
 
 
 class ChildProcess:
     """A process that answers one question after another, each before it is asked the next."""
 
     def __init__(self, worker: ForkedWorker, seed: str) -> None:
-        context: Any = multiprocessing.get_context("fork")
+        context = multiprocessing.get_context("fork")
         self.lock = threading.Lock()
         recorder = worker.run.recorder or Recorder()
         # Our numbers of the process's sources, elements and spans
         self.sources = [*range(len(recorder.positions))]
         self.keys = [*range(len(recorder.identities))]
         self.spans: list[int] = []
-        # The span that came before its start, and before each request
-        self.causes: list[int] = []
+        # Of each span of kind ASKED that is still to come: what it stands for
+        self.causes: deque[int] = deque()
         self.ours, theirs = context.Pipe()
         process = context.Process(target=serve, args=(theirs, worker, seed), daemon=True)
         # Ctrl+C comes to all processes: not to this one before it has set it aside, nor to
@@ -63,7 +85,9 @@ class ChildProcess:
                 return None
 
 
-def end_process(process: Any, pipe: Any, lock: threading.Lock, parent: int) -> None:
+def end_process(
+    process: BaseProcess, pipe: Connection, lock: threading.Lock, parent: int
+) -> None:
     """End a *process*: after the batch that it has begun, or when it has had time enough.
 
     Only its *parent* can: in another process that was forked meanwhile nothing happens.
@@ -85,6 +109,10 @@ def end_process(process: Any, pipe: Any, lock: threading.Lock, parent: int) -> N
 class ForkedWorker(Worker):
     """Stands for a child process: passes requests on to it, and records what it did."""
 
+    run: Threads
+    task: ThreadTask | None = None  # once it has begun
+    child: ChildProcess  # once it is launched
+
     async def launch(self) -> int:
         began = self.run.time
         self.child = ChildProcess(self, f"{self.loader.seed}:{self.number}")
@@ -97,7 +125,7 @@ class ForkedWorker(Worker):
     async def prepare(self) -> None:
         """Leave that to the process."""
 
-    def open(self) -> None:
+    def reopen(self) -> None:
         self.ask(REOPEN)
 
     def ask(self, what: Any) -> Any:
@@ -107,7 +135,8 @@ class ForkedWorker(Worker):
         return answer
 
     async def make(self, indices: Indices) -> Element | None:
-        self.child.causes.append(self.run.current.last)
+        if self.run.recorder is not None:
+            self.child.causes.append(self.run.current.last)
         answer = self.ask(indices)
         if answer is None:
             return None
@@ -118,39 +147,32 @@ class ForkedWorker(Worker):
                 element.key = self.child.keys[element.key]
         return element
 
-    def record(self, recorded: Any) -> None:
-        """Add what the process *recorded* to the run's record, by our keys, indices and names.
-
-        A cause below zero is no span of the process: -1 is its start, -2 its first request.
-        """
-        spans, sources, identities, members, last = recorded
-        recorder = self.run.recorder
+    def record(self, recorded: Recorded) -> None:
+        """Add what the process *recorded* to the run's record, by our keys, indices and names."""
         run = self.run
+        recorder = run.recorder
+        assert recorder is not None
         keys = self.child.keys
         indices = self.child.spans
-        causes = self.child.causes
         known = self.child.sources
-        known += [recorder.opened(*source) for source in sources]
-        for source, epoch, sample in identities:
+        for position, outer in recorded.sources:
+            known.append(recorder.opened(position, outer))
+        for source, epoch, sample in recorded.identities:
             keys.append(recorder.identify(known[source], epoch, sample))
-        for key, parts in members:
-            recorder.members[keys[key]] = tuple(keys[part] for part in parts)
-        for stage, kind, began, ended, _, key, cause, at in rows(spans, 8):
+        for key, parts in recorded.members:
+            recorder.members[keys[key]] = tuple([keys[part] for part in parts])
+        for stage, kind, began, ended, _, key, cause, place in recorded.spans:
+            if kind == ASKED:
+                indices.append(self.child.causes.popleft())
+                continue
             name = run.name(stage.wanted, stage.position, stage.role)
             name.storage = stage.storage
-            ours = indices[cause] if cause >= 0 else causes[-1 - cause]
-            indices.append(recorder.count)
-            recorder.spans += (
-                name,
-                kind,
-                began,
-                ended,
-                self.number,
-                keys[key],
-                ours,
-                at,
+            ours = indices[cause]
+            added = recorder.add_span(
+                name, kind, began, ended, self.number, keys[key], ours, place
             )
-        run.current.last = indices[last] if last >= 0 else causes[-1 - last]
+            indices.append(added)
+        run.current.last = indices[recorded.last]
 
     def end(self) -> None:
         if self.task:
@@ -165,7 +187,7 @@ class ForkedWorker(Worker):
 # ---- in the child process ----
 
 
-def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
+def serve(pipe: Connection, worker: ForkedWorker, seed: str) -> None:
     """Make the batches that are asked for through *pipe*, until the parent says stop or is gone."""
     # The parent hears it, and ends its workers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -173,7 +195,7 @@ def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
     random.seed(seed)  # as PyTorch does: else all workers would draw the same numbers
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(random.Random(seed).getrandbits(32))
-    parent = worker.run
+    parent: Threads = worker.run
     loader = worker.loader
     process = worker.process
     recorder = parent.recorder and parent.recorder.fork()
@@ -185,16 +207,12 @@ def serve(pipe: Any, worker: ForkedWorker, seed: str) -> None:
     process.interpreter = run.process.interpreter
     run.process = process
     loader.scope = loader.scope._replace(run=run)  # our copy of it
-    run.complete(answer(pipe, BatchMaker(loader, worker.number)), loader.start_stage)
+    run.complete(answer(pipe, BatchMaker(loader, worker.number), run), loader.start_stage)
 
 
-async def answer(pipe: Any, maker: BatchMaker) -> None:
-    """Make what *pipe* asks for, batch after batch."""
-    run = maker.run
-    requests = 0
-    known = [0, 0, 0, 0]
-    if run.recorder:
-        recorded_since(known, run)  # what the parent knows
+async def answer(pipe: Connection, maker: BatchMaker, run: Threads) -> None:
+    """Make what *pipe* asks for, batch after batch, in this process's *run*."""
+    journal = Journal(run) if run.recorder else None
     await maker.prepare()
     while True:
         asked = run.call_without_lock(None, hear, pipe)
@@ -204,18 +222,17 @@ async def answer(pipe: Any, maker: BatchMaker) -> None:
             maker.open()
             pipe.send_bytes(pickle.dumps(True))
             continue
-        requests += 1
-        if run.current.last < 0:  # else it still had to do something of its own
-            run.current.last = -1 - requests
+        if journal:
+            journal.asked()
         made = await maker.make(asked)
         if made is None:
             sys.exit(1)
-        recorded = recorded_since(known, run) if run.recorder else None
+        recorded = journal.news() if journal else None
         element = None if made is END else made
         pipe.send_bytes(packed_answer(element, recorded, maker.number))
 
 
-def hear(pipe: Any) -> Any:
+def hear(pipe: Connection) -> Any:
     """Return the next question from *pipe*; STOP if the parent is gone."""
     while not pipe.poll(1):  # s; the parent may be gone meanwhile
         if os.getppid() != multiprocessing.parent_process().pid:  # type: ignore[union-attr]
@@ -226,7 +243,7 @@ def hear(pipe: Any) -> Any:
         return STOP
 
 
-def packed_answer(element: Any, recorded: Any, worker: int) -> bytes:
+def packed_answer(element: Element | None, recorded: Recorded | None, worker: int) -> bytes:
     """Pack a batch, or the error that it cannot travel, with what was *recorded* of it."""
     try:
         text = pickle.dumps((element, recorded))
@@ -234,24 +251,71 @@ def packed_answer(element: Any, recorded: Any, worker: int) -> bytes:
             pickle.loads(text)
     except Exception as error:
         cannot = f"what was made cannot be sent to the main process: {error}"
-        is_failure = type(element) is Failure
-        told = RuntimeError(str(element.value)) if is_failure else TypeError(cannot)
+        told: Exception = TypeError(cannot)
+        if isinstance(element, Failure):
+            told = RuntimeError(str(element.value))
         text = pickle.dumps((caught(told, worker), recorded))
     return text
 
 
-def recorded_since(known: list[int], run: Any) -> tuple[Any, ...]:
-    """Return what *run* has recorded since it was asked before; *known* counts that for it.
+class Told(NamedTuple):
+    """How much of a process's record its parent has."""
 
-    That is new spans, sources, identities and members of batches, and the last span.
+    spans: int
+    sources: int
+    identities: int
+    members: int
+
+
+class Journal:
+    """Tells a parent what this process's *run* records, each thing once.
+
+    The first span, and another one for each batch that is asked for, is of kind ASKED. It is the
+    cause of what the process does next, unless that still had to do something of its own.
     """
-    recorder: Recorder = run.recorder
-    outer = [sample for _, sample in recorder.instances]
-    sources = [*zip(recorder.positions, outer, strict=True)]
-    members = [*recorder.members.items()]
-    parts: list[list[Any]] = [recorder.spans, sources, recorder.identities, members]
-    new = [part[before:] for part, before in zip(parts, known, strict=True)]
-    known[:] = map(len, parts)
-    last = run.current.last
-    run.current.last = -1
-    return (*new, last)
+
+    def __init__(self, run: Threads) -> None:
+        assert run.recorder is not None
+        self.run = run
+        self.recorder = run.recorder
+        self.told = self.reached()  # what was there when the process was forked
+        self.idle = (
+            run.current.last
+        )  # the last span, if nothing was done since the parent asked
+        self.asked()
+
+    def reached(self) -> Told:
+        """Count what is in the record."""
+        recorder = self.recorder
+        return Told(
+            spans=recorder.span_count,
+            sources=len(recorder.positions),
+            identities=len(recorder.identities),
+            members=len(recorder.members),
+        )
+
+    def asked(self) -> None:
+        """Note that the parent has asked for something."""
+        task = self.run.current
+        now = self.run.time
+        index = self.recorder.add_span(task.stage, ASKED, now, now, 0, 0, cause=-1)
+        if task.last == self.idle:
+            self.idle = index
+            task.last = index
+
+    def news(self) -> Recorded:
+        """Return what was recorded since the parent was told before."""
+        recorder = self.recorder
+        told = self.told
+        self.told = self.reached()
+        self.idle = self.run.current.last
+        outer = [sample for _, sample in recorder.instances]
+        sources = [*zip(recorder.positions, outer, strict=True)]
+        members = [*recorder.members.items()]
+        return Recorded(
+            spans=[*recorder.spans_from(told.spans)],
+            sources=sources[told.sources :],
+            identities=recorder.identities[told.identities :],
+            members=members[told.members :],
+            last=self.run.current.last,
+        )

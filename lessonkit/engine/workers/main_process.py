@@ -1,23 +1,48 @@
 """A `DataLoader` in the main process: which worker makes which batch, and their order."""
 
+import math
 import random
 import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import cycle, islice, repeat
-from types import SimpleNamespace
 from typing import Any
 
+from lessonkit.engine.check import nanoseconds
 from lessonkit.engine.element import END, Element, Failure, settle
-from lessonkit.engine.node import Node, base_of, cardinality, shared
+from lessonkit.engine.machine import Cost, Handling, StartTime
+from lessonkit.engine.node import (
+    Cardinality,
+    Node,
+    base_of,
+    batches,
+    cardinality,
+    shared,
+)
 from lessonkit.engine.operators.cache import Cache, Kept
 from lessonkit.engine.operators.stream import Stream, operator
 from lessonkit.engine.run import Gate
-from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, START, TAKE
+from lessonkit.engine.trace import AHEAD, CALL, EMPTY, FILL, QUEUE, START, TAKE, Name
+from lessonkit.words import counted
 
-from .forked import CAN_FORK, ForkedWorker
-from .worker import BatchMaker, Indices, Request, Worker, is_batch
+from .forked import CAN_FORK, ChildProcess, ForkedWorker
+from .worker import BatchMaker, Indices, Made, NewEpoch, Request, Worker, is_batch
+
+
+@dataclass
+class HandlingTimes:
+    """The times of a `Handling` as the clocks count them, in nanoseconds."""
+
+    begin: int
+    send: int
+    ask: int
+    hop: int
+    first: int
+    resume: int
+    stop: int
+    stop_each: int
+    take: int
 
 
 @dataclass(eq=False)
@@ -27,17 +52,48 @@ class LoaderState:
     epochs: int = 0
     workers: list[Worker] = field(default_factory=list)  # within one run
     # For all loops only their processes: a worker would keep the loader, and so itself
-    children: list[Any] = field(default_factory=list)
+    children: list[ChildProcess] = field(default_factory=list)
     is_at_work: bool = False  # for a loop that has not ended
 
 
-@operator("DataLoader")
+def count_batches_of_loader(node: Node, samples: Cardinality) -> Cardinality:
+    """Count the batches of a loader's *node*; None for an iterable, unless that has no end."""
+    options = node.arguments
+    if options["batch_sampler"] is not None:
+        return length(options["batch_sampler"])
+    if options["sampler"] is not None:
+        samples = length(options["sampler"])
+    if samples is None or samples in (0, math.inf):
+        return samples
+    if base_of(node.inputs[0]) is None:
+        return None
+    return batches(samples, options["batch_size"], options["drop_last"])
+
+
+def length(sampler: Any) -> int | None:
+    """Return the length of a *sampler*; None if it has none, for it has only to be an iterable."""
+    return len(sampler) if hasattr(sampler, "__len__") else None
+
+
+@operator("DataLoader", count=count_batches_of_loader)
 class Loader(Stream):
     """Makes each batch in the loop's own process, when it is asked for: nothing is made ahead."""
 
+    batch_size: int | None
+    shuffle: bool | None
+    num_workers: int
+    collate_fn: Callable[[Any], Any] | None
+    drop_last: bool
+    worker_init_fn: Callable[[int], object] | None
+    generator: int | None
+    start: tuple[StartTime, StartTime]
+    collate: Cost
+    transfer: Cost
+    handling: Handling
+    start_stage: Name  # of a loader with workers
     opens_inputs = False  # but in each process
-    batches: Any = None  # the samples of each batch, once this has begun
-    handling: Any  # what processes take, in nanoseconds
+    batches: Iterator[Indices] | None = None  # the samples of each, once this has begun
+    made = 0  # batches in this epoch
 
     def prepare(self) -> None:
         self.base = base_of(self.node.inputs[0])
@@ -49,15 +105,19 @@ class Loader(Stream):
         self.epoch = self.state.epochs
         self.state.epochs += 1
         self.run.sized |= any(map(callable, (self.transfer, self.collate)))
-        scale = 0 if self.run.is_real else 1e9  # real processes take their own time
-        times = {name: round(time * scale) for name, time in vars(self.handling).items()}
-        self.handling = SimpleNamespace(**times)
+        # Real processes take their own time
+        handling = Handling() if self.run.is_real else self.handling
+        self.times = HandlingTimes(
+            **{name: nanoseconds(name, seconds) for name, seconds in vars(handling).items()}
+        )
 
     async def next(self) -> Element:
         if self.batches is None:
             await self.begin()
-        number, indices = next(self.batches, (0, END))
-        if indices is END:
+        assert self.batches is not None
+        try:
+            indices = next(self.batches)
+        except StopIteration:
             return END
         try:
             element = await self.maker.batch(indices)
@@ -66,20 +126,20 @@ class Loader(Stream):
                 return END
             raise
         if self.recorder is not None:
-            self.recorder.numbers[element.key] = number
-        await self.run.spend(self.handling.ask)
+            self.recorder.numbers[element.key] = self.made
+            self.made += 1
+        await self.run.spend(self.times.ask)
         return element
 
     async def begin(self) -> None:
         """Open the dataset."""
         self.batches = iter(())  # for good, if anything raises
-        await self.run.spend(self.handling.begin)
+        await self.run.spend(self.times.begin)
         if self.kept and self.kept.elements is None:
             await self.fill_cache()
         self.maker = BatchMaker(self)
-        self.maker.open()
-        self.opened.append(self.maker.stream)
-        self.batches = enumerate(self.indices())
+        self.opened.append(self.maker.open())
+        self.batches = self.indices()
 
     async def fill_cache(self) -> None:
         """Fill the cache before the workers, in this process."""
@@ -131,27 +191,28 @@ class LoaderWithWorkers(Loader):
     the requests, or that in which results arrive.
     """
 
+    prefetch_factor: int | None
+    persistent_workers: bool
+    in_order: bool
     finished = False
+    ready = 0  # workers that stayed, and have opened the pipeline again
     gone = 0  # workers that will make nothing any more
 
     def prepare(self) -> None:
         super().prepare()
-        name = self.run.name
-        position = self.scope.position
         count = self.num_workers
         each = 2 if self.prefetch_factor is None else self.prefetch_factor
         self.most: int = count * each  # requests at the same time
-        self.stage = name("Worker", position, FILL)
-        self.start_stage = name("Start", position, START)
-        self.transfer_stage = name("Transfer", position, CALL)
-        self.queue = name("Queue", position, QUEUE)
-        self.take_stage = name("Take", position, TAKE)
-        wanted = f"DataLoader: {count} worker{'s' * (count != 1)}"
-        buffer = name(wanted, position, AHEAD)
+        self.stage = self.name("Worker", FILL)
+        self.start_stage = self.name("Start", START)
+        self.transfer_stage = self.name("Transfer", CALL)
+        self.queue = self.name("Queue", QUEUE)
+        self.take_stage = self.name("Take", TAKE)
+        buffer = self.name(f"DataLoader: {counted(count, 'workers')}", AHEAD)
         self.news = Gate(self.run, buffer)
         self.open_buffer(buffer, self.most)
         if self.recorder is not None:
-            self.recorder.workers[position.site] = count
+            self.recorder.workers[self.scope.position.site] = count
         self.workers: list[Worker] = []
         self.active = [True] * count  # workers that have not ended
         self.cycle = cycle(range(count))
@@ -194,15 +255,12 @@ class LoaderWithWorkers(Loader):
         """Start the workers. They stay to the end of a benchmark, or as long as the loader."""
         run = self.run
         workers = self.workers
-        await run.spend(self.handling.begin)
+        await run.spend(self.times.begin)
         # Of what workers draw
         self.seed = f"{run.states.seed(self.generator)}:{self.epoch}"
         for worker in workers:
             run.current.lane = worker.number  # in the pictures this time is the worker's
-            delay = await worker.launch()
-            worker.task = run.start(
-                worker.work(delay), self.stage, worker.number, worker.process
-            )
+            worker.start(await worker.launch())
         run.current.lane = 0
         if self.persistent_workers and run.states is shared:
             self.state.children = [worker.child for worker in workers if worker.child]
@@ -216,25 +274,22 @@ class LoaderWithWorkers(Loader):
         # Of another run
         for worker, child in zip(self.workers, self.state.children, strict=False):
             worker.child = child
-            worker.task = run.start(
-                worker.work(0), self.stage, worker.number, worker.process
-            )
-        await run.spend(self.handling.resume)
+            worker.start(delay=0)
+        await run.spend(self.times.resume)
         for worker in self.workers:
-            worker.give(Request(-1, self, worker.number, run.time))
-        await run.until(self.news, lambda: len(self.arrived) == len(self.workers), EMPTY)
-        self.arrived.clear()
+            worker.give(NewEpoch(self, run.time))
+        await run.until(self.news, lambda: self.ready == len(self.workers), EMPTY)
 
     async def end_workers(self) -> None:
         """End the workers, each after the batch that it has begun; persistent ones stay."""
         run = self.run
         workers = self.workers
-        handling = self.handling
+        times = self.times
         if not self.persistent_workers:
             for worker in workers:
                 worker.give(None)
             await run.until(self.news, lambda: self.gone == len(workers), EMPTY)
-            await run.spend(handling.stop + len(workers) * handling.stop_each)
+            await run.spend(times.stop + len(workers) * times.stop_each)
 
     def close(self) -> None:
         for request in self.requests.values():
@@ -259,8 +314,8 @@ class LoaderWithWorkers(Loader):
         if self.finished:
             return END
         run = self.run
-        if self.handling.ask:
-            await run.spend(self.handling.ask)
+        if self.times.ask:
+            await run.spend(self.times.ask)
         request = await self.next_made()
         if request is None:
             self.finished = True
@@ -271,13 +326,14 @@ class LoaderWithWorkers(Loader):
             self.next_number += 1
         if self.recorder is not None and is_batch(request.result):
             self.leave(request.result)
-        if self.handling.take:
-            await self.take(request)
-        await run.spend(self.send())
         element = request.result
+        assert element is not None  # it was received
+        if self.times.take:
+            await self.take(element)
+        await run.spend(self.send())
         if type(element) is Failure:
             return END if isinstance(element.value, StopIteration) else settle(element)
-        return element  # type: ignore[no-any-return]
+        return element
 
     async def next_made(self) -> Request | None:
         """Wait for the batch that is handed over next; return its request, or None at the end."""
@@ -308,11 +364,14 @@ class LoaderWithWorkers(Loader):
 
         Returns how long that takes.
         """
-        if (indices := next(self.batches, END)) is END:
+        assert self.batches is not None  # `begin` has made them
+        try:
+            indices = next(self.batches)
+        except StopIteration:
             return 0
         for number in islice(self.cycle, self.num_workers):
             if self.active[number] and (self.in_order or self.has_room(number)):
-                duration: int = self.handling.send
+                duration = self.times.send
                 request = Request(self.sent, indices, number, self.run.time + duration)
                 self.requests[self.sent] = request
                 self.sent += 1
@@ -325,21 +384,20 @@ class LoaderWithWorkers(Loader):
         load = [request.worker for request in self.requests.values()].count(number)
         return load < self.most // sum(self.active)
 
-    async def take(self, request: Request) -> None:
-        """Spend the loop's own time on a batch."""
-        seconds = self.handling.take
-        await self.run.spend(seconds, self.take_stage, request.result, "native")
+    async def take(self, batch: Element) -> None:
+        """Spend the loop's own time on a *batch*."""
+        await self.run.spend(self.times.take, self.take_stage, batch, "native")
 
-    def arrive(self, request: Request, result: Element | None) -> None:
-        """Take the *result* of a request from a worker; None if it is ready for another epoch."""
-        request.result = result
-        # Not of a loop that was left
-        if (
-            self.recorder is not None
-            and is_batch(result)
-            and request.number in self.requests
-        ):
-            self.enter(request.result)
-        self.arrived.append(request)
+    def arrive(self, message: Made | None) -> None:
+        """Take a *message* of a worker; None says that it is ready for another epoch."""
+        if message is None:
+            self.ready += 1
+        else:
+            request, result = message
+            request.result = result
+            # Not of a loop that was left
+            if is_batch(result) and request.number in self.requests:
+                self.enter(result)
+            self.arrived.append(request)
         if self.news.waiting:
             self.news.changed()

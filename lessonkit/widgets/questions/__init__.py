@@ -1,11 +1,12 @@
 """Questions before a run: `predict`, which a lesson calls, and a class for each type of question.
 
-To add a type, write a class in a file of this folder and choose it in `predict`. The class goes
-on from `Question` in `question.py`, or from `Marks` in `marks.py` if the answer is a step of an
-axis for each of several marks, as the bars of `Placing` and the curve of `Drawing`. It says
-what the page has to know (*spec*), judges an answer (`judge`) and tells what the page shows
-with the run (`revealed`). The page's side is a class of its own, too, beside `page/placing.js`,
-and is chosen in `page/predict.js`, in `kindOf` and in `answering`.
+A type of question is one file here and one on the page. Here it is a class with a `kind`, the
+name by which the page, the records, the report, the board of a class and the tests know it. The
+class goes on from `Question` in `question.py`, or from `Marks` in `marks.py` if the answer is a
+step of an axis for each of several marks. It says what the page has to know (*answer*), judges
+(`judge`), tells what the page shows with the run (`revealed`) and what a teacher's board knows
+(`for_board`). It is added to `QUESTIONS`, and `predict` gets the argument by which a lesson asks
+for it. On the page it is a class of the same name in `page/questions/`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +14,15 @@ from typing import Any
 
 from lessonkit.widgets.sandbox import described, pipeline_run
 
-from .marks import Drawing, Placing
-from .question import Predict, Question, Wrong
+from .choice import Choice
+from .curve import Curve
+from .number import Number
+from .placing import Placing
+from .question import Question, Wrong
+
+__all__ = ["QUESTIONS", "Choice", "Curve", "Number", "Placing", "Question", "predict"]
+
+QUESTIONS: tuple[type[Question], ...] = (Number, Choice, Placing, Curve)
 
 
 def predict(
@@ -75,6 +83,8 @@ def predict(
     known = [(given(*traces) if callable(given) else given, text) for given, text in wrong]
     if draw:
         curve = [answer(trace) if answer else trace.per_sample for trace in traces]
-        return Drawing(traces, curve, known, unit, knob, values, **about)
+        return Curve(traces, curve, known, unit, knob, values, **about)
     right = answer(*traces) if answer else traces[0].duration
-    return Predict(right, known, unit, choices, traces=traces, **about)
+    if choices:
+        return Choice(right, known, choices, traces=traces, **about)
+    return Number(right, known, unit, traces=traces, **about)

@@ -1,20 +1,12 @@
-"""`Marks`: the answer is a step of an axis per mark; `Placing` of bars, `Drawing` of a curve."""
+"""`Marks`: the answer is a step of an axis for each of several marks, as bars or points are."""
 
-from collections import defaultdict
-from collections.abc import Sequence
-from math import gcd, inf, isfinite
+from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
-from lessonkit.engine.trace import Trace
-from lessonkit.pictures.layout import Bar, layout
-from lessonkit.widgets.page_data import Json, limit_of, micros
-from lessonkit.words import milliseconds, number, percent
+from lessonkit.widgets.page_data import Json
 
-from .question import SCALES, TOLERANCE, Judgement, Question, Wrong
-
-MOST_STEPS = 200  # along an axis: more could not be told apart on a small screen
-NEAR_ENOUGH = 0.1  # of the right value, or one step: how exactly a curve is to be drawn
-STEPS = 100  # of the axis
+from .question import Judgement, Question, Wrong
 
 # Where each mark is in a known answer, in steps of the axis; inf where it has no such mark
 Steps = Sequence[float]
@@ -29,20 +21,29 @@ class Marks(Question):
     """
 
     # What the right mark does if this one is too far on, and if it is not far enough
-    sides: Sequence[str]
+    too_early: str
+    too_late: str
     within: str  # where a mark is that is right
     names: list[str]
     last: list[int]  # the last step at which a mark may be
     order: Steps  # of the marks that are wrong, the one that has least here is spoken of
 
     def __init__(
-        self, known: Sequence[Steps], wrong: Wrong, step: float, **more: Any
+        self,
+        known: Sequence[Steps],
+        wrong: Wrong,
+        step: float,
+        *,
+        answer: Mapping[str, Any],
+        **more: Any,
     ) -> None:
         self.step = step
-        self.right, *others = [[value / step for value in answer] for answer in known]
+        self.answer = dict(answer)
+        in_steps = [[value / step for value in answer] for answer in known]
+        self.right = in_steps[0]
         texts = [text for _, text in wrong]
-        self.wrong = list(zip(others, texts, strict=True))
-        super().__init__(**more)
+        self.wrong = list(zip(in_steps[1:], texts, strict=True))
+        super().__init__(answer=answer, **more)
 
     def judge(self, said: Any) -> Judgement:
         said = self.accepted(said)
@@ -56,12 +57,12 @@ class Marks(Question):
         if not wrong:
             truth = [self.right[sent.index(mark)] for mark in marks]
             answer = self.revealed(f"Right: all are {self.within}.")
-            return True, counted, answer | {"truth": truth}
+            return Judgement(True, counted, answer | {"truth": truth})
         mark = min(wrong, key=self.order.__getitem__)
-        side = self.sides[at[mark] < self.right[mark]]
+        side = self.too_late if at[mark] < self.right[mark] else self.too_early
         text = f"{self.names[mark]} {side} {self.shown(at[mark])}."
         parts = text, self.explanation(at, mark), self.remark(at)
-        return False, counted, {"text": " ".join(filter(None, parts))}
+        return Judgement(False, counted, {"text": " ".join(filter(None, parts))})
 
     def accepted(self, said: Any) -> list[int]:
         """Return the steps that the page *said*, if there is one for each mark."""
@@ -102,192 +103,15 @@ class Marks(Question):
     def revealed(self, begin: str) -> Json:
         return super().revealed(begin) | {"truth": self.right}
 
-
-class Placing(Marks):
-    """A question whose answer is when each bar of the *stages* begins in the run *trace*.
-
-    *wrong* has pairs: the run that a misconception would be, and the sentence that explains
-    it. Raises ValueError if the run has no such stage, or if its axis would have too many steps.
-    """
-
-    sides = "begins before", "begins after"
-    within = "in place"
-
-    def __init__(
-        self, trace: Trace, wrong: Wrong, stages: Sequence[str], **more: Any
-    ) -> None:
-        self.rows = layout(trace).rows
-        rows = [row.stage for row in self.rows]
-        if missing := set(stages) - set(rows):
-            raise ValueError(f"place={missing.pop()!r}: must be one of {', '.join(rows)}")
-        named = named_bars(trace)
-        wanted = [(name, bar) for name, bar in named if rows[bar.row] in stages]
-        given = [bar for _, bar in named if rows[bar.row] not in stages]
-        self.names = [name for name, _ in wanted]
-        self.bars = [bar for _, bar in wanted]
-        identities = trace.identities
-        self.samples = [
-            {identities[one] for one in trace.members(trace.spans[bar.spans[-1]].element)}
-            for bar in self.bars
+    def for_board(self) -> Json:
+        """Say also what is to be placed; a mistake that lacks a mark nobody can make."""
+        wrong = [
+            (places, text) for places, text in self.wrong if all(map(isfinite, places))
         ]
-        runs = [trace, *(run for run, _ in wrong)]
-        known = [starts(run, self.names) for run in runs]
-        lengths = [bar.end - bar.start for bar in self.bars]
-        times = [int(time) for column in known for time in column if time < inf]
-        step = self.step = gcd(*times, *lengths)
-        durations = [run.duration * 1e9 for run in runs]
-        steps = int(max(sum(lengths), *durations) // step) + 1
-        if steps > MOST_STEPS:
-            raise ValueError(
-                f"place: {steps} steps of {self.shown(1)} are too many to choose from"
-            )
-        self.order = known[0]
-        self.lengths = [length // step for length in lengths]
-        self.last = [steps - length for length in self.lengths]
-        each = zip(self.bars, self.lengths, self.names, strict=True)
-        spec = {
-            "rows": self.rows,
-            "bars": [[bar.row, bar.label, length, name] for bar, length, name in each],
-            "given": [
-                [bar.row, bar.lane, micros(bar.start), micros(bar.end - bar.start)]
-                for bar in given
-            ],
-            "step": micros(step),
-            "steps": steps,
+        more = {
+            "worded": False,
+            "names": self.names,
+            "wrong": wrong,
+            "most": self.answer["steps"],
         }
-        super().__init__(known, wrong, step, traces=[trace], spec={"place": spec}, **more)
-
-    def shown(self, step: float) -> str:
-        return milliseconds(step * self.step / 1e9)
-
-    def remark(self, at: Sequence[int]) -> str:
-        """Say what no run could do: too many bars at a time, or work on what is not there yet."""
-        ends = [step + length for step, length in zip(at, self.lengths, strict=True)]
-        bars = range(len(at))
-        for bar in sorted(bars, key=at.__getitem__):
-            row = self.bars[bar].row
-            stage, lanes, _ = self.rows[row]
-            at_once = [
-                self.names[one]
-                for one in bars
-                if self.bars[one].row == row and at[one] <= at[bar] < ends[one]
-            ]
-            if len(at_once) > lanes:
-                both = f"{', '.join(at_once[:-1])} and {at_once[-1]}"
-                return f"{both} cannot overlap: {stage} has no free lane."
-            for one, end in enumerate(ends):
-                if end > at[bar] and self.needs(bar, one):
-                    first = self.names[one]
-                    return f"{self.names[bar]} cannot begin before {first} has ended."
-        return ""
-
-    def needs(self, bar: int, other: int) -> bool:
-        """Whether *bar* works on what *other* made: on the same sample, or on one of its file."""
-        if self.bars[other].row == self.bars[bar].row:
-            return False
-        files = {one._replace(sample=-1) for one in self.samples[bar]}
-        is_earlier = self.right[other] < self.right[bar]
-        return is_earlier and not self.samples[other].isdisjoint(self.samples[bar] | files)
-
-
-def named_bars(trace: Trace) -> list[tuple[str, Bar]]:
-    """List the bars of work with their names, such as "Read 0"; those of one name in order."""
-    laid = layout(trace)
-    work = [bar for bar in laid.bars if bar.kind == "work"]
-    work.sort(key=lambda bar: (bar.row, len(bar.label), bar.label, bar.start))
-    return [(f"{laid.rows[bar.row].stage} {bar.label}".strip(), bar) for bar in work]
-
-
-def starts(trace: Trace, names: list[str]) -> list[float]:
-    """List when the bars of these *names* begin in *trace*; inf for each that it lacks."""
-    begun = defaultdict[str, list[float]](list)
-    for name, bar in named_bars(trace):
-        begun[name].append(bar.start)
-    return [begun[name].pop(0) if begun[name] else inf for name in names]
-
-
-class Drawing(Marks):
-    """A question whose answer is a number for the run with each of the *values* of *knob*.
-
-    *traces* are these runs, *right* is the curve, and *wrong* has curves. The first value is
-    given. Raises ValueError if a curve has no number for a value.
-    """
-
-    sides = "gives less than", "gives more than"
-    within = f"within {percent(NEAR_ENOUGH)}"
-
-    def __init__(
-        self,
-        traces: Sequence[Trace],
-        right: Steps,
-        wrong: Wrong,
-        unit: str,
-        knob: str,
-        values: Sequence[Any],
-        **more: Any,
-    ) -> None:
-        curves = [right, *(curve for curve, _ in wrong)]
-        for curve in curves:
-            fits = [isfinite(value) and value >= 0 for value in curve]
-            if len(fits) != len(values) or not all(fits):
-                raise ValueError(
-                    f"draw: {curve} must have a number for each of {len(values)} values"
-                )
-        times = [trace.per_sample for trace in traces if trace.samples]
-        self.knee = knee_of(right)
-        self.names = [f"{knob}={value}" for value in values[1:]]
-        self.order = range(len(self.names))
-        self.last = [STEPS for _ in self.names]
-        self.unit = unit
-        self.scale = SCALES.get(unit, 1)
-        # A quarter is free above the highest of all known curves
-        step = 1.25 * max(map(max, curves)) / STEPS or 1.0
-        limits = map(limit_of, traces[1:] if right == times else [])
-        self.limits = [(least / step, what) for least, what in limits]
-        spec = {
-            "knob": knob,
-            "values": [str(value) for value in values],
-            "first": right[0] / step,
-            "steps": STEPS,
-            "step": step * self.scale,
-            "unit": unit,
-        }
-        more["traces"] = [traces[0], traces[self.knee]] if self.knee else [traces[0]]
-        drawn = [curve[1:] for curve in curves]
-        super().__init__(drawn, wrong, step, spec={"draw": spec}, **more)
-
-    def near(self, said: int, right: float) -> bool:
-        return abs(said - right) <= max(NEAR_ENOUGH * right, 1) * (1 + 1e-9)
-
-    def errs_alike(self, at: Sequence[int], steps: Steps, mark: int) -> bool:
-        """A curve cannot be drawn exactly: it follows a misconception all along, to its side."""
-        for here, there in zip(at, steps, strict=True):
-            if abs(here - there) > max(0.25 * there, 2):  # a quarter of it, or two steps
-                return False
-        right = self.right[mark]
-        is_same_side = (at[mark] > right) == (steps[mark] > right)
-        return is_same_side and abs(steps[mark] - right) > 1
-
-    def shown(self, step: float) -> str:
-        return f"{number(step * self.step * self.scale)} {self.unit}".strip()
-
-    def remark(self, at: Sequence[int]) -> str:
-        for name, step, (least, what) in zip(self.names, at, self.limits, strict=False):
-            if step + 1 < least:
-                time = self.shown(least)
-                return f"No run with {name} takes less than {time}: the limit is set by {what}."
-        return ""
-
-    def revealed(self, begin: str) -> Json:
-        """Say also where the curve has its knee, if one can see it, and the limits of the runs."""
-        if 0 < self.knee < len(self.right):
-            begin = f"{begin} From {self.names[self.knee - 1]} on, nothing changes.".strip()
-        return super().revealed(begin) | {"knee": self.knee, "limits": self.limits}
-
-
-def knee_of(curve: Sequence[float]) -> int:
-    """Return the first step of a *curve* that is as good as its best one."""
-    best = min(curve) if curve[-1] <= curve[0] else max(curve)
-    return next(
-        at for at, value in enumerate(curve) if abs(value - best) <= TOLERANCE * best
-    )
+        return super().for_board() | self.answer | more

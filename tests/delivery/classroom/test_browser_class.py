@@ -201,11 +201,12 @@ def pages(
         assert not [error for one in lessons for error in one.errors]
 
 
+# One lesson after another, as a class goes: to begin anew for each would take minutes.
 @pytest.mark.parametrize(
     ("learners", "numbers"),
     [(3, [0]), pytest.param(3, [*range(len(SAY))], marks=pytest.mark.long)],
 )
-def test_a_class_is_led_through_both_rounds_of_each_type_of_question(
+def test_a_class_is_led_through_both_rounds_of_each_type_of_question(  # noqa: PLR0915
     pages: tuple[Any, list[Lesson]], tmp_path: Path, learners: int, numbers: list[int]
 ) -> None:
     board, lessons = pages

@@ -10,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +21,7 @@ import pytest
 import yaml
 from jupyter_client.manager import KernelManager
 from jupyter_core.paths import SYSTEM_CONFIG_PATH
+from support.project import pyproject
 from tornado.web import HTTPError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
@@ -517,12 +517,15 @@ def test_the_image_copies_what_there_is_and_all_that_the_package_needs() -> None
         for source in [word for word in words if not word.startswith("--")][:-1]
     ]
     assert all((ROOT / source).exists() for source in copied)
-    made = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    made = pyproject()
     needed = {
         "pyproject.toml",
         made["project"]["readme"],
         *made["project"]["license-files"],
-        "lessonkit",
+        *(
+            name.rstrip("*")
+            for name in made["tool"]["setuptools"]["packages"]["find"]["include"]
+        ),
     }
     data = made["tool"]["setuptools"]["data-files"].values()
     needed |= {pattern.split("/")[0] for patterns in data for pattern in patterns}
@@ -570,5 +573,5 @@ def test_the_cluster_has_the_settings_of_the_hub(hub: Any) -> None:
     # And no password for all to read
     assert {*theirs} == {"JupyterHub", "KubeSpawner", "Authenticator"}
     assert [values["singleuser"]["cmd"]] == [Path(one).name for one in ours.Spawner.cmd]
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    version = pyproject()["project"]["version"]
     assert values["singleuser"]["image"]["tag"] == version

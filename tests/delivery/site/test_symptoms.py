@@ -11,6 +11,7 @@ import pytest
 
 from delivery.site import pages, symptoms
 from tools.browser import Visit, serious_violations
+from tools.comments import without_comments
 
 SYMPTOMS = symptoms.symptoms()
 BLOCKS = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -45,7 +46,7 @@ def test_the_page_leads_to_a_section_that_is_there(symptom: symptoms.Symptom) ->
 def test_the_page_says_what_it_is_and_all_its_links_lead_somewhere(
     symptom: symptoms.Symptom,
 ) -> None:
-    page = symptoms.page(symptom, pages.title(symptom.lesson), "", "https://a.example/")
+    page = symptoms.page(symptom, "", "https://a.example/")
     assert f"<h1>{symptom.seen}</h1>" in unescape(page)
     assert f'<meta name="description" content="{symptom.cause}">' in unescape(page)
     assert f'href="https://a.example/symptoms/{symptom.name}.html"' in page
@@ -90,7 +91,9 @@ def test_the_code_compiles_and_needs_nothing_of_ours(symptom: symptoms.Symptom) 
 def test_what_an_answer_measured_stands_in_its_lesson(symptom: symptoms.Symptom) -> None:
     prose = BLOCKS.sub("", symptoms.answers()[symptom.name])
     told = [
-        json.dumps([cell["source"], cell.get("outputs", "")], ensure_ascii=False)
+        without_comments(
+            json.dumps([cell["source"], cell.get("outputs", "")], ensure_ascii=False)
+        )
         for cell in symptoms.cells(symptom.lesson).values()
     ]
     for fact in FACT.findall(prose):
@@ -117,7 +120,7 @@ def test_how_to_measure_a_job_of_ones_own_is_said_in_one_way_everywhere() -> Non
     sources = ["".join(cell["source"]) for cell in lesson["cells"]]
     assert sum(unknown in source for source in sources) == 1
     assert not any("my_loader" in source for source in sources)
-    page = symptoms.page(SYMPTOMS[0], "")
+    page = symptoms.page(SYMPTOMS[0])
     assert "recommend" in symptoms.answers()[SYMPTOMS[0].name]
     assert command in re.sub("<.*?>", "", page)
 
@@ -174,7 +177,6 @@ def test_the_table_is_sorted_by_kind_and_can_be_filtered(
 
 
 def test_the_pages_are_small_enough_for_a_slow_line(tmp_path: Path) -> None:
-    titles = {one.lesson: pages.title(one.lesson) for one in SYMPTOMS}
-    symptoms.write_pages(tmp_path, titles)
+    symptoms.write_pages(tmp_path)
     for path in (tmp_path / symptoms.FOLDER).glob("*.html"):
         assert path.stat().st_size < 20_000

@@ -1,0 +1,105 @@
+// What a teacher switches in the page for a class: large type, and one section at a time.
+
+import { attributes, button, findAll, html } from "../base/dom.js";
+import { cellsAround, headingOf } from "./cells.js";
+
+// An editor folds the sections of *Further* by itself; a page without one, as Voilà's, has them
+// open before a class.
+function foldFurther(el) {
+  if (document.querySelector(".jp-collapseHeadingButton")) return;
+  const cells = cellsAround(el).map((node) => ({ node, ...headingOf(node) }));
+  const further = cells.findIndex(({ title }) => title === "Further");
+  cells.forEach(({ heading, level, title: name }, index) => {
+    if (further < 0 || index < further || level !== 3) return;
+    const after = cells.findIndex((other, at) => at > index && other.level <= 3);
+    const inside = cells.slice(index + 1, after < 0 ? undefined : after);
+    const title = `Show or hide ${name}`;
+    const others = findAll(heading.parentElement, ":scope > *").filter(
+      (child) => child !== heading,
+    );
+    const fold = (folded) => {
+      for (const { node } of inside) node.classList.toggle("lk-folded", folded);
+      for (const child of others) child.hidden = folded;
+      attributes(show, { "aria-expanded": String(!folded) }).textContent = folded ? "show" : "hide";
+    };
+    const show = button("show", title, () => fold(show.textContent === "hide"));
+    heading.append(" ", html("span", { class: "lk lk-fold" }, show));
+    fold(true);
+  });
+}
+
+export class Teaching {
+  constructor(el) {
+    this.el = el;
+    this.at = 0;
+    const enlarge = () => document.body.classList.toggle("lk-class-large", this.is(this.large));
+    const isolate = () => this.show(this.is(this.alone) ? this.first() : 0);
+    this.large = this.toggle("large type", enlarge);
+    this.alone = this.toggle("one section at a time", isolate);
+    this.before = button("◀", "The section before", () => this.show(this.at - 1));
+    this.after = button("▶", "The section after", () => this.show(this.at + 1));
+    this.title = html("span", { "aria-live": "polite" });
+    this.moves = html("span", { hidden: true }, this.before, this.after, this.title);
+    const title = "For a class: large type, one section at a time";
+    const switches = [html("summary", { title }, "Aa"), this.large, this.alone, this.moves];
+    this.node = html("details", { class: "lk lk-class" }, ...switches);
+  }
+
+  // Every widget asks for it when it is drawn, but for a picture by itself; a page has one.
+  static offer(life, el, later = life.timer()) {
+    if (!el.isConnected) return later.start(() => Teaching.offer(life, el, later), 100);
+    if (document.querySelector(".lk-class") || !cellsAround(el).length) return undefined;
+    foldFurther(el);
+    return document.body.append(new Teaching(el).node);
+  }
+
+  toggle(text, act) {
+    const node = button(text, `Switch to ${text}, or back`, () => {
+      node.setAttribute("aria-pressed", String(!this.is(node)));
+      act();
+    });
+    return attributes(node, { "aria-pressed": "false" });
+  }
+
+  is = (node) => node.getAttribute("aria-pressed") === "true";
+
+  // Several may be open.
+  notebook() {
+    const open = findAll(document, ".jp-Notebook");
+    return open.find((node) => node.offsetParent) ?? this.el;
+  }
+
+  // A section begins at a heading of the first or the second level.
+  sections() {
+    const sections = [];
+    for (const cell of cellsAround(this.notebook())) {
+      const { level, title } = headingOf(cell);
+      const begins = level <= 2;
+      if (begins || !sections.length) sections.push({ title: begins ? title : "", cells: [] });
+      sections.at(-1).cells.push(cell);
+    }
+    return sections;
+  }
+
+  // The one that is at the top of the screen.
+  first() {
+    const cells = cellsAround(this.notebook())[0].closest(".jp-Notebook") ?? document.body;
+    const top = Math.max(0, cells.getBoundingClientRect().top) + 20;
+    const isSeen = ({ cells }) => cells.at(-1).getBoundingClientRect().bottom > top;
+    return Math.max(0, this.sections().findIndex(isSeen));
+  }
+
+  show(at) {
+    const on = this.is(this.alone);
+    const sections = this.sections();
+    this.at = Math.max(0, Math.min(at, sections.length - 1));
+    sections.forEach(({ cells }, index) => {
+      for (const cell of cells) cell.classList.toggle("lk-away", on && index !== this.at);
+    });
+    this.moves.hidden = !on;
+    this.before.disabled = this.at === 0;
+    this.after.disabled = this.at === sections.length - 1;
+    this.title.textContent = `${this.at + 1} of ${sections.length}: ${sections[this.at].title}`;
+    if (on) sections[this.at].cells[0].scrollIntoView({ block: "start" });
+  }
+}

@@ -1,0 +1,261 @@
+// `predict`: a question that a run answers, or a vote, which has no run. What takes the answer is
+// chosen by the kind of question.
+
+import { button, div, marked, question, spoken, verdict } from "../base/dom.js";
+import { asking, keeping, SILENT } from "../base/kernel.js";
+import { cellAfter, goOn, outside } from "../lesson/cells.js";
+import { Classroom } from "../lesson/classroom.js";
+import { Cover } from "../lesson/cover.js";
+import { Record } from "../lesson/record.js";
+import { Report } from "../lesson/report.js";
+import { View } from "../pictures/view.js";
+import { answerOf } from "./index.js";
+import { Radios } from "./radios.js";
+
+/**
+ * What takes an answer. A type of question is a class of such, with a static `kind`.
+ * @typedef {object} Answer
+ * @property {Element} node
+ * @property {() => unknown} get what is said now: -1, or a list of numbers with it, for nothing
+ * @property {(said: unknown) => void} set takes no notice of what is no answer
+ * @property {(told: any) => void} [correct] shows the truth over what was said
+ */
+
+/**
+ * What an answer tells its question.
+ * @typedef {object} Asking
+ * @property {() => void} changed says that another answer stands there
+ * @property {(event: KeyboardEvent) => void} commit hears a key; Enter commits to the answer
+ */
+
+/** @typedef {import("../scene.js").QuestionState} QuestionState */
+
+/**
+ * An answer that was committed to; once the kernel has judged it, it has words.
+ * @typedef {object} Try
+ * @property {unknown} said
+ * @property {string} sure
+ * @property {string} when
+ * @property {string} [words]
+ * @property {boolean} [right]
+ */
+
+const LAST_TIME = "This is your answer from last time. You have not committed to it yet.";
+
+export class Question {
+  constructor(whole, el) {
+    const model = whole.part();
+    this.whole = whole;
+    this.model = model;
+    this.el = el;
+    /** @type {QuestionState} */
+    const state = JSON.parse(model.get("state"));
+    const isVote = state.asks === "Vote";
+    this.levels = state.sure;
+    const commit = (event) => this.enter(event);
+    const AnswerOfKind = answerOf(state.kind);
+    /** @type {Answer} */
+    this.answer = new AnswerOfKind(model, /** @type {any} */ (state.answer), {
+      changed: () => this.keep(),
+      commit,
+    });
+    this.sure = new Radios(state.sure, "How sure are you?", commit);
+    this.tools = div(
+      "lk-tools",
+      button("commit", "Commit to this answer", () => this.commit()),
+      button(
+        "show me anyway",
+        isVote ? "Show which is right" : "Show the run without an answer",
+        () => this.ask({ do: "reveal" }),
+      ),
+    );
+    this.said = spoken("lk-verdict");
+    this.list = div("lk-tries");
+    /** @type {Try[]} */
+    this.tried = []; // as the record has them
+    this.committed = ""; // the last answer that was, with its round
+    this.shown = undefined; // whether the learner asked for the answer
+    this.waits = undefined; // whether the teacher has not shown the verdict yet
+    this.verdict = undefined; // the last one, or the one that was right
+    this.heard = undefined; // the last one that came, which may still wait
+    this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el));
+    this.again = button("ask me again", "Ask me again, and forget my tries", () => this.forget());
+    /** @type {View | null} */
+    this.view = null;
+    this.later = model.timer();
+    const asked = [question(`${state.asks} `, state.question), this.answer.node, this.sure.node];
+    this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.list);
+    el.append(this.card);
+    if (isVote) el.append(new Report().node); // at the end of a lesson
+    this.card.addEventListener("change", () => this.keep());
+    this.ask = asking(model, (text) => this.say(text), {
+      verdict: (told) => this.hear(told),
+    });
+    this.record = new Record(model, state.kind, state.question);
+    this.save = keeping(model, (kept) => this.restore(kept));
+    if (!this.verdict) this.recall(this.record.read());
+    this.settle();
+  }
+
+  // A view is made before it has its place in the page.
+  settle() {
+    if (!this.card.isConnected) {
+      this.later.start(() => this.settle(), 50);
+      return;
+    }
+    const around = new Cover(this.card, this.model);
+    const { dataset } = outside(this.card);
+    const { answered } = this.card.dataset;
+    dataset.asks = "";
+    if (answered === undefined) delete dataset.answered;
+    else dataset.answered = answered;
+    this.on.hidden = !cellAfter(this.card); // a frame of its own has no next cell
+    if (answered !== undefined) {
+      around.open();
+    } else {
+      around.close();
+      around.lead();
+    }
+  }
+
+  // What the kernel did not take for an answer is no try.
+  say(text) {
+    this.said.textContent = text;
+    if (text === "…" || text === SILENT || this.tried.every(({ words }) => words)) return;
+    this.tried = this.tried.filter(({ words }) => words);
+    this.keep();
+  }
+
+  keep() {
+    const did = {
+      said: this.answer.get(),
+      sure: this.levels[this.sure.get()] ?? "",
+      tries: this.tried,
+      right: this.tried.some((one) => one.right),
+      shown: this.shown,
+      waits: this.waits,
+    };
+    this.record.write(did);
+    this.save({ ...did, verdict: this.verdict });
+  }
+
+  restore({ said, sure, tries = [], shown = undefined, verdict: told = undefined }) {
+    if (this.verdict?.right) return;
+    this.answer.set(said);
+    this.sure.set(this.levels.indexOf(sure));
+    this.tried = tries;
+    this.shown = shown;
+    this.said.textContent = LAST_TIME;
+    if (!told) return;
+    this.verdict = told;
+    this.conclude(told);
+  }
+
+  // A widget that was made anew has no tries: the kernel judges those of the record again.
+  recall(record) {
+    if (!record) return;
+    const { tries, right, shown } = record;
+    this.restore({ ...record, tries: tries.map(({ words, right: judged, ...one }) => one) });
+    // So nothing is covered; in a class the teacher may not have shown it yet.
+    if ((right || shown) && !Classroom.found) this.card.dataset.answered = "";
+    for (const [index, { said, sure }] of tries.entries()) {
+      const how = this.levels.indexOf(sure);
+      this.isNew(said, how);
+      this.ask({ do: "commit", said, sure: how, anew: index === 0 });
+    }
+    if (shown) this.ask({ do: "reveal" });
+  }
+
+  forget() {
+    this.record.forget();
+    this.model.set("kept", "");
+    this.model.save_changes();
+    this.model.end(); // another one hears the kernel from now on
+    this.el.replaceChildren();
+    new Question(this.whole, this.el).focus();
+  }
+
+  focus() {
+    const first = /** @type {HTMLElement} */ (this.card.querySelector("[tabindex], input"));
+    first.focus();
+  }
+
+  // With Shift it moves on to the next cell.
+  enter({ key, shiftKey }) {
+    if (key === "Enter" && !shiftKey) this.commit();
+  }
+
+  commit() {
+    const said = this.answer.get();
+    const sure = this.sure.get();
+    const isNothing = typeof said === "number" && said < 0;
+    if (isNothing || sure < 0) {
+      this.said.textContent = isNothing ? "Say what you expect first." : "Say how sure you are.";
+      return;
+    }
+    if (!this.isNew(said, sure)) return;
+    const anew = !this.tried.length;
+    this.tried.push({ said, sure: this.levels[sure], when: new Date().toISOString() });
+    this.ask({ do: "commit", said, sure, anew });
+  }
+
+  // The same again is not one more try, but in the next round of a class it is.
+  isNew(said, sure) {
+    const before = this.committed;
+    this.committed = JSON.stringify([said, sure, Classroom.round(this.record.about)]);
+    return this.committed !== before;
+  }
+
+  async hear(told) {
+    // Another view of this question may have asked: its tries come with what it keeps.
+    if (told.tries.length <= this.tried.length) {
+      this.tried = this.tried.map((one, index) => judged(one, told.tries[index]));
+    }
+    if (!told.tries.length) this.shown = true;
+    this.heard = told;
+    const turn = Classroom.turn(this.model, this.record.about, (text) => {
+      this.said.textContent = text;
+    });
+    if (turn) {
+      this.waits = true;
+      this.keep();
+      await turn;
+      if (!this.model.ends || this.heard !== told) return; // another has come meanwhile
+      this.waits = undefined;
+    }
+    if (!this.verdict?.right) this.verdict = told;
+    this.keep();
+    const isHere = this.card.contains(document.activeElement);
+    this.conclude(told);
+    if (told.right && isHere) this.on.focus({ preventScroll: true });
+  }
+
+  conclude({ right, tries, text, scene, pinned, ...more }) {
+    this.said.replaceChildren(verdict(right, text));
+    const tried = tries.map(([said, sure, well]) => marked("span", well, `${said}, ${sure}`));
+    if (tried.length) this.list.replaceChildren("Your tries: ", ...tried);
+    if (!right) return;
+    this.card.dataset.answered = "";
+    this.card.append(div("lk-tools", this.on, this.again));
+    this.settle();
+    if (this.answer.correct) {
+      this.answer.correct(more);
+      this.tools.remove(); // there is nothing left to find out
+    }
+    if (!scene) return;
+    this.view ??= new View(this.model);
+    this.view.showIn(this.el, scene, pinned);
+  }
+}
+
+/**
+ * A try, and what the kernel has said of it, if it has.
+ * @param {Try} one
+ * @param {[words: string, sure: string, right: boolean] | undefined} told
+ * @returns {Try}
+ */
+function judged(one, told) {
+  if (!told) return { ...one, words: one.words, right: one.right };
+  const [words, , right] = told;
+  return { ...one, words, right };
+}

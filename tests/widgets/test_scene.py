@@ -1,0 +1,124 @@
+"""What the kernel sends is described twice, for Python and for the page: field by field the same."""
+
+from __future__ import annotations
+
+import json
+import re
+import types
+import typing
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+
+import pytest
+from typing_extensions import NotRequired  # of which Python 3.10 has none; mypy brings it
+
+from lessonkit.pictures import scene
+from lessonkit.widgets import questions
+from tools.page.__main__ import ROOT
+
+PAGE = Path(scene.__file__).parents[1] / "widgets" / "page"
+PLAIN = {
+    int: "number",
+    float: "number",
+    str: "string",
+    bool: "boolean",
+    types.NoneType: "null",
+}
+
+
+def on_page(path: Path) -> dict[str, dict[str, str]]:
+    """The fields of each @typedef of an object in a script, with their types; optional in brackets."""
+    text = path.read_text("utf-8")
+    found: dict[str, dict[str, str]] = {}
+    for block in re.findall(r"/\*\*.*?\*/", text, re.S):
+        if named := re.search(r"@typedef \{object\} (\w+)", block):
+            fields = re.findall(r"@property \{(.+?)\} (\[?\w+\]?)(?=\s)", block)
+            found[named[1]] = {name: kind for kind, name in fields}
+    return found
+
+
+def described(module: Any) -> Iterator[type]:
+    """The descriptions of what is sent that a module makes."""
+    for value in vars(module).values():
+        if is_typeddict(value) and value.__module__ == module.__name__:
+            yield value
+
+
+def in_python(about: type) -> dict[str, str]:
+    """Its fields as the page would write them."""
+    hints = get_type_hints(about, localns={"NotRequired": NotRequired}, include_extras=True)
+    fields = {}
+    for name, kind in hints.items():
+        is_optional = get_origin(kind) is NotRequired
+        plain = get_args(kind)[0] if is_optional else kind
+        fields[f"[{name}]" if is_optional else name] = as_page(plain)
+    return fields
+
+
+def as_page(kind: Any) -> str:
+    """A type of Python as TypeScript writes it."""
+    inside = [as_page(one) for one in get_args(kind) if one is not Ellipsis]
+    match get_origin(kind):
+        case typing.Union | types.UnionType:
+            return " | ".join(inside)
+        case origin if origin in (list, Sequence):
+            return f"({inside[0]})[]" if "|" in inside[0] else f"{inside[0]}[]"
+        case origin if origin is tuple:
+            return f"[{', '.join(inside)}]"
+        case origin if origin is dict:
+            return f"Record<{', '.join(inside)}>"
+    if kind is Any:
+        return "unknown"
+    return PLAIN.get(kind) or kind.__name__
+
+
+OF_QUESTIONS = [one.kind for one in questions.QUESTIONS]
+
+
+@pytest.mark.parametrize(
+    ("module", "script"),
+    [
+        ("lessonkit.pictures.scene", "scene.js"),
+        *(
+            (f"lessonkit.widgets.questions.{kind}", f"questions/{kind}.js")
+            for kind in OF_QUESTIONS
+        ),
+    ],
+)
+def test_both_sides_describe_the_same_fields(module: str, script: str) -> None:
+    page = on_page(PAGE / script)
+    for about in described(import_module(module)):
+        assert about.__name__ in page, f"{script} does not describe {about.__name__}"
+        assert page[about.__name__] == in_python(about), about.__name__
+
+
+def test_the_page_describes_nothing_that_is_not_sent() -> None:
+    assert set(on_page(PAGE / "scene.js")) == {one.__name__ for one in described(scene)}
+
+
+def test_a_run_has_the_fields_of_its_description() -> None:
+    from lessonkit import ArtificialDataset, benchmark
+    from lessonkit.widgets.page_data import page_data
+
+    drawn: Any = page_data(benchmark(ArtificialDataset(4).map(cost=0.01).prefetch(1)))
+    assert set(drawn) == {name for name in in_python(scene.Scene) if name[0] != "["}
+    for about, made in [
+        (scene.RowScene, drawn["rows"][0]),
+        (scene.PartScene, drawn["parts"][0]),
+        (scene.BufferScene, drawn["buffers"][0]),
+        (scene.WaitScene, next(iter(drawn["waits"].values()))),
+        (scene.BarColumns, drawn["bars"]),
+        (scene.EventColumns, drawn["events"]),
+    ]:
+        assert set(made) == set(about.__annotations__), about.__name__
+    assert len({len(column) for column in drawn["bars"].values()}) == 1
+
+
+def test_a_record_may_be_of_each_kind_of_question() -> None:
+    schema = json.loads((ROOT / "docs" / "record.json").read_text("utf-8"))
+    record = schema["$defs"]["record"]
+    asked = record["allOf"][0]["if"]["properties"]["kind"]["enum"]
+    assert asked == OF_QUESTIONS
+    assert record["properties"]["kind"]["enum"][: len(asked)] == asked

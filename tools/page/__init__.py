@@ -1,0 +1,1 @@
+"""Checks and bundles the scripts of the pages."""
