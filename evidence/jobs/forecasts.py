@@ -16,13 +16,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 from databound import measure_job, recommend, save_job
-from databound.advice import TableRow
-from databound.watching import restored
+from databound.choosing import TableRow
+from databound.runs import restored
 from evidence.jobs import goals
 from lessonkit import Dataset, work
 from lessonkit.analysis import advise, measure
@@ -129,7 +130,7 @@ def compared(kind: str, rounds: int, store: Path | None) -> Iterator[str]:  # no
         def full(setting: Setting) -> Setting:
             said = {name: setting[name] for name in setting if name != "times"}
             said["batch_size"] = setting.get("times", 1) * job.batch_size
-            return dict(job.setting(**said))
+            return asdict(job.setting(**said))
 
         # A step that only waits has one number of threads
         known = job.numbers.threads

@@ -51,6 +51,13 @@ class Attempt(NamedTuple):
     start: dict[str, Any] = {}  # noqa: RUF012
 
 
+class Judgement(NamedTuple):
+    """Whether an attempt *met* a goal, and in *words* what it reached or by how much it missed."""
+
+    met: bool
+    words: str
+
+
 @dataclass(frozen=True)
 class Goal:
     """Ask for any number that an attempt has, with a target: *at_most* or *at_least*.

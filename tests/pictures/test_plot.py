@@ -231,7 +231,8 @@ def test_a_curve_says_where_its_knee_is() -> None:
 
 def test_a_curve_stands_on_the_values_of_its_knob_and_not_on_times() -> None:
     dataset = ArtificialDataset(4).map(cost=0.03, num_parallel_calls=1)
-    shown = plot_curve(Curve(knobs(dataset)[0], ((1, 0.1), (2, 0.05), (3, 0.05))))
+    points = (Point(1, 0.1), Point(2, 0.05), Point(3, 0.05))
+    shown = plot_curve(Curve(knobs(dataset)[0], points))
     labels = [label.get_text() for label in shown.figure.axes[0].get_xticklabels()]
     assert {"1", "2", "3"} <= {*labels}
     assert all(label.isdigit() for label in labels)

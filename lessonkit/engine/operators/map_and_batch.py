@@ -56,7 +56,6 @@ class MapAndBatch(SequentialMap):
     batch_size: int
     drop_remainder: bool
     num_parallel_calls: int
-    drop_remainder: bool
     reading = False  # one call asks the input
     ended = False  # the input
     is_awaited = False  # somebody waits for a batch
