@@ -1,7 +1,8 @@
 """Says of a training job whether it waits for its data, what to change, and what that saves."""
 
 from .advice import recommend
-from .job import Job, load_job, measure_job, save_job
+from .job import Job, load_job, save_job
+from .measuring import measure_job
 from .three_runs import probe
 
 __all__ = ["Job", "load_job", "measure_job", "probe", "recommend", "save_job"]

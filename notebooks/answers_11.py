@@ -1,6 +1,7 @@
 """The answers to the questions of lesson 11, and the jobs that were measured for it."""
 
 import json
+from dataclasses import asdict
 from functools import lru_cache
 from io import BytesIO
 from math import ceil
@@ -9,7 +10,7 @@ from statistics import fmean as mean
 from typing import Any, NamedTuple
 
 from databound import load_job, recommend
-from databound.three_runs import Verdict
+from databound.three_runs import ThreeRuns
 from lessonkit import Trace, benchmark
 
 __all__ = [
@@ -40,16 +41,16 @@ def stored(name: str) -> Any:
     return load_job(BytesIO(get_data(__name__, f"{name}_11.json") or b""))
 
 
-def probed(job: Any, **changes: Any) -> Verdict:
+def probed(job: Any, **changes: Any) -> ThreeRuns:
     """Return what `probe` says of a stored *job*: its loader alone, its step alone, both."""
-    threads = job.setting(**changes)["threads"]
+    threads = job.setting(**changes).threads
     loader, options = job.model(**changes)
     alone = benchmark(
         loader, num_epochs=1, **(options | {"step": None, "train": 0})
     ).epochs[0]
     both = job.run(1, **changes).epochs[0]
     step = job.numbers.threads[threads].seconds
-    return Verdict(
+    return ThreeRuns(
         alone.duration / alone.count,
         step,
         both.duration / both.count,
@@ -81,12 +82,12 @@ class Errors(NamedTuple):
 def tried_rows(name: str) -> list[Tried]:
     """Return the predicted and the measured second epoch, as the job is and with each change.
 
-    The runs are real: `python -m benchmarks.job --store` wrote down the two epochs of each.
+    The runs are real: `python -m evidence.jobs.forecasts --store` wrote down the two epochs of each.
     """
     job, rows = stored(name), []
     runs = json.loads(get_data(__name__, f"tried_{name}_11.json") or b"")
     for settings in [{}, *(change.settings for change in recommend(job).changes)]:
-        wanted = job.setting(**settings)
+        wanted = asdict(job.setting(**settings))
         taken = [epochs[1] for said, epochs in runs if said.items() <= wanted.items()]
         words = (
             ", ".join(f"{name}={value}" for name, value in settings.items()) or "as it is"
@@ -173,7 +174,7 @@ def later_epoch(name: str, runs: str) -> float:
 
 
 def measured() -> Any:
-    """Return the seconds that real PyTorch took, as `python -m benchmarks.facts` measured them."""
+    """Return the seconds that real PyTorch took, as `python -m evidence.facts` measured them."""
     return json.loads(get_data(__name__, "measured_11.json") or b"")
 
 

@@ -4,7 +4,8 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
-from databound.three_runs import VERDICTS, Verdict
+from databound.three_runs import ThreeRuns
+from databound.verdict import VERDICTS
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark, straggler
 from lessonkit.analysis import critical_path, limits
 from lessonkit.engine import check
@@ -120,7 +121,7 @@ class MysteryLoader:
             name: random.randint(*ends) / 1e3 for name, ends in ranges.items()
         }
         self.trace, alone = run(self.costs), run(self.costs | {"train": 0})
-        self.probe = Verdict(
+        self.probe = ThreeRuns(
             alone.per_sample, self.costs["train"], self.trace.per_sample, 1
         )
         self.after = {name: run(self.costs | change) for name, change in CHANGES.items()}

@@ -12,8 +12,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,9 +24,13 @@ from support import stand_in_torch
 from support.stand_in_torch import Device
 
 import lessonkit
-from databound import job, measure_job, numbers, watching
-from databound.advice import Recommendation, TableRow, combinations, forecast_row
-from databound.job import allowed_cores
+from databound import machine, measure_job, measuring, recommend, runs, watching
+from databound.choosing import combinations
+from databound.job import Job
+from databound.machine import allowed_cores
+from databound.runs import LoaderAndStep
+from databound.thresholds import NEVER, Durations
+from databound.uneven import spread
 from lessonkit import Dataset
 
 pytestmark = pytest.mark.usefixtures("workers_gone", "to_the_end")
@@ -33,8 +39,7 @@ pytestmark = pytest.mark.usefixtures("workers_gone", "to_the_end")
 @pytest.fixture
 def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each run come to the end of its small loader, once, also on a busy machine."""
-    monkeypatch.setattr(numbers, "RUN", 20.0)
-    monkeypatch.setattr(job, "AGAIN", 0.0)
+    monkeypatch.setattr(measuring, "USUAL", Durations(run=20.0, again=0.0))
 
 
 class Reversed(list[int]):
@@ -78,6 +83,11 @@ def stream(library: Any, count: float) -> Any:
 
 def nothing(batch: Any) -> None:
     """A step that takes no time."""
+
+
+def page_of(job: Job) -> str:
+    """What the page says of a job, of which nothing more is run."""
+    return str(recommend(replace(job, subject=None)))
 
 
 def measured(loader: Any, step: Callable[[Any], Any] = nothing) -> Any:
@@ -241,13 +251,11 @@ def test_loaders_of_ours_are_measured_with_real_processes(
 def test_a_stream_that_never_ends_is_measured_for_what_was_seen(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(numbers, "RUN", 0.1)
+    monkeypatch.setattr(measuring, "USUAL", Durations(run=0.1, again=0.0))
     job = measured(library.utils.data.DataLoader(stream(library, math.inf), 4))
     assert not job.whole
     assert job.samples > 0
-    assert "after the samples that were seen" in str(
-        Recommendation(job, 0.0, [TableRow({}, 2.0, 2.0, 0.0)])
-    )
+    assert "after the samples that were seen" in page_of(job)
 
 
 def fails(index: int) -> Any:
@@ -258,22 +266,29 @@ def in_a_worker(index: int) -> bool:
     return multiprocessing.parent_process() is not None
 
 
+# Runs go over an epoch of 100 batches in an order that is spread over it
+SECOND = spread(100)[1] + 1
+
 FAILING: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any], str]] = {
-    "here": (fails, nothing, "the loader raised at batch 3: ZeroDivisionError"),
+    "here": (
+        fails,
+        nothing,
+        f"the loader raised at batch {SECOND} of an epoch: ZeroDivisionError",
+    ),
     "the step": (
         lambda index: index,
         lambda batch: 1 / 0,
-        "the step raised at batch 1: ZeroDivision",
+        "the step raised at batch 1 of an epoch: ZeroDivision",
     ),
     "in a worker": (
         lambda index: 1 / 0 if in_a_worker(index) and index >= 8 else index,
         nothing,
-        "with a worker, the loader raised at batch 3: ZeroDivisionError",
+        f"with a worker, the loader raised at batch {SECOND} of an epoch: ZeroDivisionError",
     ),
     "dies": (
         lambda index: os._exit(3) if in_a_worker(index) else 0,
         nothing,
-        "with a worker, the loader raised at batch 1: RuntimeError",
+        "with a worker, the loader raised at batch 1 of an epoch: RuntimeError",
     ),
 }
 
@@ -314,7 +329,7 @@ def test_a_step_may_take_the_lock_that_samples_take(library: Any) -> None:
 def test_an_epoch_has_more_samples_than_are_asked_of_a_sampler(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "MOST_BATCHES", 20)
+    monkeypatch.setattr(runs, "KEPT", 20)
     assert measured(library.utils.data.DataLoader(Samples(400), 4), nothing).samples == 400
 
 
@@ -336,7 +351,7 @@ class Unsaid(list[int]):
 def test_few_samples_are_asked_of_a_sampler_without_an_end(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "MOST_BATCHES", 5)
+    monkeypatch.setattr(runs, "KEPT", 5)
     job = measured(library.utils.data.DataLoader(Samples(), 200, sampler=Endless()))
     assert len(job.subject.batches) == 5
     assert not job.whole
@@ -353,7 +368,7 @@ def test_unlike_batches_are_all_in_the_model(library: Any) -> None:
     batches = [[*range(size)] for size in sizes]
     job = measured(library.utils.data.DataLoader(Samples(get=slow), batch_sampler=batches))
     assert (job.samples, job.batches) == (sum(sizes), len(sizes))
-    assert job.count(job.said) == len(sizes)
+    assert job.count(job.now) == len(sizes)
     assert job.forecast(num_workers=0)[1] > sum(sizes) * 0.0005
 
 
@@ -376,7 +391,7 @@ def everything(library: Any, count: int) -> Any:
 def test_a_stream_that_workers_repeat_is_told_and_not_recommended(
     library: Any, workers: int
 ) -> None:
-    with watching.restored():
+    with runs.restored():
         loader = library.utils.data.DataLoader(
             everything(library, 40), 4, num_workers=workers
         )
@@ -387,7 +402,7 @@ def test_a_stream_that_workers_repeat_is_told_and_not_recommended(
     offered = {setting.get("num_workers", workers) for setting in combinations(job)}
     # No worker, as now, is offered too if the step computes: with fewer threads for it
     assert (offered if workers else offered - {0}) == ({3} if workers else {1})
-    page = str(Recommendation(job, 0.0, [forecast_row(job, {})]))
+    page = page_of(job)
     assert "num_workers=0: 40 samples" in page
     assert "share them out" in page
 
@@ -398,6 +413,7 @@ def test_a_stream_that_workers_repeat_is_told_and_not_recommended(
         ("max 100000", "", 8),
         ("350000 100000", "", 3),
         ("max 100000", "4", 2),
+        ("50000 100000", "", 1),  # half a core is one that is slow
         ("50000 100000", "4", 1),
     ],
 )
@@ -405,7 +421,7 @@ def test_cores_are_those_of_a_container_and_are_shared_by_the_processes_of_a_job
     quota: str, processes: str, cores: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "cpu.max").write_text(quota)
-    monkeypatch.setattr(job, "QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(machine, "QUOTA", tmp_path / "cpu.max")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
     monkeypatch.setenv("LOCAL_WORLD_SIZE", processes)
     assert allowed_cores() == cores
@@ -429,9 +445,7 @@ def test_a_number_of_workers_that_leaves_no_batch_is_not_recommended(
     job = measured(loader)
     offered = {setting.get("num_workers", 0) for setting in combinations(job)}
     assert 2 * cores not in offered
-    assert f"num_workers={2 * cores}: 0 samples" in str(
-        Recommendation(job, 0.0, [forecast_row(job, {})])
-    )
+    assert f"num_workers={2 * cores}: 0 samples" in page_of(job)
     with pytest.raises(ValueError, match="an epoch has no batch"):
         job.forecast(num_workers=2 * cores)
 
@@ -448,14 +462,15 @@ def test_workers_that_start_slowly_get_the_time_that_they_need(library: Any) -> 
     loader = library.utils.data.DataLoader(
         Samples(), 8, worker_init_fn=lambda number: time.sleep(0.4)
     )
-    subject = watching.Subject(loader, nothing)
+    subject = LoaderAndStep(loader, nothing)
     subject.kind = Heard
-    with watching.restored():
+    subject.made_by = Heard
+    with runs.restored():
         assert subject.go(1, 0.1).batches
         assert subject.go(4, 0.1).batches
     first, then = allowed
-    assert first == watching.NEVER
-    assert then >= watching.NEVER + 4 * 0.4
+    assert first == NEVER
+    assert then >= NEVER + 4 * 0.4
 
 
 def test_a_generator_of_its_own_draws_on_as_if_nothing_had_been_measured(
@@ -578,9 +593,185 @@ def test_a_worker_that_wants_a_core_that_something_else_has_does_not_wait(
     waits = []
     for wanted in (0.0, 1.0):
         monkeypatch.setattr(watching, "without_core", count(step=wanted).__next__)
-        watching.BEGUN[2] = 0
-        watching.begin(1)
+        watching.IN_HAND.forget()
+        watching.IN_HAND.add(1)
         time.sleep(0.020)
         waits.append(watching.Collated(list)([0])[1].wait)
     assert waits[0] >= 0.010
     assert waits[1] == 0
+
+
+# ---- loaders of other libraries, and of users ----
+
+
+class OtherLibrary:
+    """A loader of another library, whose class has the same name."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([1, 2, 3])
+
+
+OtherLibrary.__name__ = "DataLoader"
+
+
+def test_a_loader_of_another_library_is_refused(library: Any) -> None:
+    with pytest.raises(TypeError, match="must be a DataLoader as PyTorch has it"):
+        measure_job(OtherLibrary(), nothing)
+
+
+class Shard:
+    """A loader as Accelerate prepares one: it says that it is what it wraps."""
+
+    device = "cuda:3"
+
+    def __init__(self, base: Any) -> None:
+        self.base_dataloader = base
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.base_dataloader, name)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return self.base_dataloader.__class__
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.base_dataloader)
+
+
+def send_to_device(batch: Any, device: str) -> Any:
+    """As the module has it in which such a loader is written."""
+    return {"batch": batch, "device": device}
+
+
+def test_a_prepared_loader_is_measured_and_its_batches_are_moved(library: Any) -> None:
+    loader = Shard(library.utils.data.DataLoader(Samples(), 8))
+    assert isinstance(loader, library.utils.data.DataLoader)
+    devices = set[str]()
+    assert measured(loader, lambda batch: devices.add(batch["device"])).samples == 400
+    assert devices == {"cuda:3"}
+
+
+@pytest.mark.parametrize("hook", ["__iter__", "_get_iterator"])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_batches_that_a_subclass_changes_reach_the_step_so(
+    library: Any, hook: str, workers: int
+) -> None:
+    """In all runs; and an attribute that its own constructor gave it is there."""
+    if not hasattr(library.utils.data.DataLoader, hook):
+        pytest.skip("it is a detail of PyTorch's")
+
+    class Moving(library.utils.data.DataLoader):  # type: ignore[misc]
+        def __init__(self, *given: Any, **options: Any) -> None:
+            super().__init__(*given, **options)
+            self.name = "moved"
+
+    def moving(self: Any) -> Iterator[Any]:
+        for batch in getattr(super(Moving, self), hook)():
+            yield {self.name: batch}
+
+    setattr(Moving, hook, moving)
+    loader = Moving(Samples(), 8, num_workers=workers)
+    kinds = set[str]()
+    job = measured(loader, lambda batch: kinds.update(batch))
+    assert job.samples == 400
+    assert kinds == {"moved"}
+
+
+def test_a_subclass_that_gives_other_batches_than_it_takes_is_refused(
+    library: Any,
+) -> None:
+    class Doubling(library.utils.data.DataLoader):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[Any]:
+            for batch in super().__iter__():
+                yield batch
+                yield batch
+
+    with pytest.raises(RuntimeError, match="gives other batches than those that it takes"):
+        measured(Doubling(Samples(), 8))
+
+
+class Counting:
+    """A sampler with a generator of its own, which counts its epochs."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self.draw = random.Random(7)
+        self.epoch = 0
+
+    def __len__(self) -> int:
+        return 64
+
+    def __iter__(self) -> Iterator[int]:
+        self.epoch += 1
+        return iter(self.draw.sample(range(64), 64))
+
+
+def test_a_sampler_is_as_it_was_whatever_it_draws_from(library: Any) -> None:
+    """And no dataset is copied for that."""
+
+    class Uncopied(Samples):
+        def __deepcopy__(self, _: Any) -> Any:
+            raise AssertionError("a dataset may be larger than memory")
+
+    data = Uncopied(64)
+    sampler = Counting(data)
+    measured(library.utils.data.DataLoader(data, 8, sampler=sampler))
+    assert sampler.epoch == 0
+    assert [*sampler] == random.Random(7).sample(range(64), 64)
+
+
+def test_samples_of_a_data_pipe_are_shared_out() -> None:
+    data = pytest.importorskip("torch").utils.data
+    pipe = data.datapipes.iter.IterableWrapper(range(200)).sharding_filter()
+    really = sum(len(batch) for batch in data.DataLoader(pipe, 8, num_workers=2))
+    assert really == 200
+    assert measured(data.DataLoader(pipe, 8)).total(2) == 200
+
+
+def test_a_batch_that_takes_long_is_waited_for_as_long_as_the_loader_says(
+    library: Any,
+) -> None:
+    """Or for some times what the longest one was seen to take."""
+    load = library.utils.data.DataLoader
+    patient = LoaderAndStep(load(Samples(), 8, num_workers=2, timeout=600), nothing)
+    assert patient.options(1, 2, 1)["timeout"] == 600
+    hasty = LoaderAndStep(load(Samples(), 8), nothing)
+    assert hasty.options(1, 2, 1)["timeout"] == NEVER
+    hasty.longest = 22.0
+    assert hasty.options(1, 2, 1)["timeout"] == 88
+    assert hasty.options(1, 2, 2)["timeout"] == 176  # of batches of twice the size
+    many = 4 * allowed_cores()
+    assert hasty.options(many, 2, 1)["timeout"] == 88 * 4
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_process_that_trains_with_others_is_refused(
+    monkeypatch: pytest.MonkeyPatch, ranks: int
+) -> None:
+    """Ranks that make different numbers of steps wait for each other for ever."""
+    torch: Any = stand_in_torch.library()
+    torch.distributed = SimpleNamespace(
+        is_available=lambda: True, is_initialized=lambda: True, get_world_size=lambda: ranks
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    loader = torch.utils.data.DataLoader(Samples(), 8)
+    if ranks == 1:
+        assert measured(loader).samples == 400
+    else:
+        with pytest.raises(RuntimeError, match="one of 2 ranks"):
+            measure_job(loader, nothing)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_an_iterable_opens_what_it_needs_in_each_epoch(library: Any, workers: int) -> None:
+    """Also where workers stay: each of them, before its first batch."""
+
+    class Shards(library.utils.data.IterableDataset):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[int]:
+            time.sleep(0.2)
+            yield from range(40)
+
+    job = measured(library.utils.data.DataLoader(Shards(), 4))
+    assert job.numbers.opening > 0.15
+    later = job.forecast(num_workers=workers, persistent_workers=workers > 0).later
+    assert later > 0.2

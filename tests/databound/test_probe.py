@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from databound import probe
-from databound.three_runs import Verdict
+from databound.three_runs import ThreeRuns
 from lessonkit import DataLoader, Dataset
 
 
@@ -24,7 +24,7 @@ class Clock:
         self.now += seconds
 
 
-def probed(clock: Clock, loader: Any, step: Any, **options: Any) -> Verdict:
+def probed(clock: Clock, loader: Any, step: Any, **options: Any) -> ThreeRuns:
     """Probe a loop whose time is that of *clock*."""
     times: Any = {"perf_counter": clock, "sleep": clock.spend}
     with patch.multiple("databound.three_runs", **times):
@@ -63,7 +63,7 @@ def verdict(
     step: float,
     depth: int = 0,
     hiccups: dict[int, float] | None = None,
-) -> Verdict:
+) -> ThreeRuns:
     clock = Clock()
     loader = Loader(clock, times, depth)
     loader.hiccups = hiccups or {}
@@ -113,6 +113,38 @@ def test_a_loop_slower_than_both_in_a_row_competes_for_something() -> None:
     said = probed(clock, loader, lambda batch: spend("step"))
     assert said.kind == "both want the same cores"
     assert "Give the step fewer threads" in said.sentence
+
+
+@pytest.mark.parametrize(
+    ("loader", "step", "both", "ready", "kind"),
+    [
+        # Half of what the step waits, for batches that are ready, is the loop's own time
+        (0.50, 0.50, 1.00, 0.24, "they take turns"),
+        (0.50, 0.50, 1.00, 0.26, "the loop's own time"),
+        # A quarter more than one after the other is more than a measurement varies
+        (0.90, 0.60, 1.86, 0.0, "they take turns"),
+        (0.90, 0.60, 1.89, 0.0, "both want the same cores"),
+        # Of the shorter of the two, less than a quarter is hidden, some of it, or three quarters
+        (0.60, 0.40, 0.92, 0.0, "they take turns"),
+        (0.60, 0.40, 0.88, 0.0, "cannot tell"),
+        (0.60, 0.40, 0.72, 0.0, "cannot tell"),
+        (0.60, 0.40, 0.68, 0.0, "data-bound"),
+        (0.40, 0.60, 0.72, 0.0, "cannot tell"),
+        (0.40, 0.60, 0.68, 0.0, "step-bound"),
+        (0.50, 0.50, 0.50, 0.0, "step-bound"),
+        # Whether a tenth of the longer is hidden does not matter
+        (1.00, 0.09, 1.09, 0.0, "data-bound"),
+        (1.00, 0.11, 1.11, 0.0, "they take turns"),
+        (0.09, 1.00, 1.09, 0.0, "step-bound"),
+        # As long as there is a tenth of the loop to save
+        (0.11, 1.00, 1.11, 0.0, "step-bound"),
+        (0.12, 1.00, 1.12, 0.0, "they take turns"),
+    ],
+)
+def test_each_verdict_begins_where_it_says(
+    loader: float, step: float, both: float, ready: float, kind: str
+) -> None:
+    assert ThreeRuns(loader, step, both, samples=1, ready=ready).kind == kind
 
 
 class Handed(Loader):
@@ -326,4 +358,4 @@ def test_an_error_of_the_step_comes_through() -> None:
 def test_real_jobs_get_the_verdict_that_their_settings_bear_out(
     measured: tuple[Any, ...], kind: str
 ) -> None:
-    assert Verdict(*measured).kind == kind
+    assert ThreeRuns(*measured).kind == kind

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.stand_in_torch import Clock, Device
 
-from databound.watching import OnDevice, on_device
+from databound.device import OnDevice, on_device
 from lessonkit import Dataset, benchmark, work
 from lessonkit.analysis import limits
 
@@ -107,6 +107,17 @@ def test_a_queue_that_was_never_full_is_as_deep_as_was_seen() -> None:
 def test_a_step_that_waits_for_its_result_leaves_nothing_to_the_device() -> None:
     clock = Clock()
     assert on_device(lambda batch: clock.spend(4 * MS), None, lambda: None, clock) is None
+
+
+@pytest.mark.parametrize(("left", "is_queued"), [(0.9 * MS, False), (1.1 * MS, True)])
+def test_a_device_that_is_left_a_tenth_of_the_launch_to_do_has_no_queue(
+    left: float, is_queued: bool
+) -> None:
+    clock = Clock()
+    found = on_device(
+        lambda batch: clock.spend(10 * MS), None, lambda: clock.spend(left), clock
+    )
+    assert (found is not None) == is_queued
 
 
 @pytest.mark.parametrize("fetch", [2 * MS, 12 * MS])

@@ -9,74 +9,65 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from test_job import FREE, MUCH_LOST, NOTHING_LOST, PAID, Modelled
+from support.modelled_jobs import FREE, MUCH_LOST, PAID, Modelled
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "notebooks"))
 
 from answers_11 import on_gpu
 
 from databound import __main__ as command
-from databound import advice as module
-from databound import load_job, save_job
-from databound.advice import EPOCHS, combinations, recommend
+from databound import load_job, recommend, save_job
+from databound.advice import recommended as recommended_for
+from databound.choosing import combinations
+from databound.device import OnDevice
 from databound.job import Job
-from databound.three_runs import VERDICTS
-from databound.watching import OnDevice, restored
+from databound.page import line_of
+from databound.runs import restored
+from databound.setting import Changes, as_arguments
+from databound.thresholds import EPOCHS
+from databound.verdict import VERDICTS
 from lessonkit.engine.machine import Handling
 from lessonkit.pictures.drawing import PAPER
-from lessonkit.words import percent
 
 TAKES_LONG = Handling(take=0.012)
 MODELS = {
-    "data-bound": Modelled(0.020, 0.010, FREE, NOTHING_LOST, computes=False),
-    "waits for files": Modelled(
-        0.004, 0.010, FREE, NOTHING_LOST, wait=0.030, computes=False
-    ),
-    "step-bound": Modelled(0.0004, 0.020, FREE, NOTHING_LOST, computes=False),
-    "taking": Modelled(0.020, 0.010, PAID, NOTHING_LOST, computes=False),
-    "takes long": Modelled(0.003, 0.005, TAKES_LONG, NOTHING_LOST, computes=False),
+    "data-bound": Modelled(0.020, 0.010, computes=False),
+    "waits for files": Modelled(0.004, 0.010, wait=0.030, computes=False),
+    "step-bound": Modelled(0.0004, 0.020, computes=False),
+    "taking": Modelled(0.020, 0.010, PAID, computes=False),
+    "takes long": Modelled(0.003, 0.005, TAKES_LONG, computes=False),
     "shared cores": Modelled(0.030, 0.015, FREE, MUCH_LOST),
     "slow for its device": Modelled(
-        0.014,
-        0.001,
-        FREE,
-        NOTHING_LOST,
-        computes=False,
-        device=OnDevice(0.001, 0.010, 3),
+        0.014, 0.001, computes=False, device=OnDevice(0.001, 0.010, 3)
     ),
-    "device": Modelled(
-        0.008,
-        0.001,
-        FREE,
-        NOTHING_LOST,
-        computes=False,
-        device=OnDevice(0.001, 0.010, 3),
-    ),
+    "device": Modelled(0.008, 0.001, computes=False, device=OnDevice(0.001, 0.010, 3)),
 }
 
 
 @pytest.fixture
-def recommended(monkeypatch: pytest.MonkeyPatch) -> Any:
+def recommended(capsys: pytest.CaptureFixture[str]) -> Any:
     """A function that recommends for a model, whose loader has so many workers."""
 
     def of(model: Modelled, num_workers: int, noise: float = 0) -> Any:
-        def measured(loader: Any, *, step: Any) -> Job:
-            job = model.job()
-            job.said["num_workers"], job.numbers.noise = num_workers, noise
-            return job
-
-        monkeypatch.setattr(module, "measure_job", measured)
-        return recommend(SimpleNamespace(), lambda batch: None)
+        job = model.job()
+        job.now = job.now.changed(num_workers=num_workers)
+        job.numbers.noise = noise
+        found = recommended_for(job)
+        capsys.readouterr()
+        return found
 
     return of
 
 
-def seconds(model: Modelled, job: Job, settings: dict[str, Any]) -> float:
+def seconds(model: Modelled, job: Job, changes: Changes) -> float:
     """How long an epoch of a training really takes, with other settings."""
-    said = job.setting(**settings)
-    stay, factor = said["persistent_workers"], said["prefetch_factor"]
+    setting = job.setting(**changes)
     trace = model.trace(
-        said["num_workers"], step=True, factor=factor, stay=stay, epochs=EPOCHS
+        setting.num_workers,
+        step=True,
+        factor=setting.prefetch_factor,
+        stay=setting.persistent_workers,
+        epochs=EPOCHS,
     )
     return float(trace.duration) / EPOCHS
 
@@ -93,7 +84,7 @@ class Congested(Modelled):
 
 
 def test_what_a_real_run_confirms_is_what_is_really_saved(recommended: Any) -> None:
-    model = Congested(0.0005, 0.001, FREE, NOTHING_LOST, wait=0.045, computes=False)
+    model = Congested(0.0005, 0.001, wait=0.045, computes=False)
     found = recommended(model, 0)
     now = seconds(model, found.job, {})
     assert found.changes
@@ -113,9 +104,7 @@ class Refused(Modelled):
 
 
 def test_a_setting_that_fails_when_it_is_tried_is_dropped(recommended: Any) -> None:
-    found = recommended(
-        Refused(0.0005, 0.001, FREE, NOTHING_LOST, wait=0.045, computes=False), 0
-    )
+    found = recommended(Refused(0.0005, 0.001, wait=0.045, computes=False), 0)
     assert found.changes[0].settings["num_workers"] == 2
     assert all(change.settings["num_workers"] <= 2 for change in found.changes)
     assert (
@@ -134,10 +123,11 @@ def test_every_line_to_paste_is_taken_by_the_loader(library: Any) -> None:
         "timeout": 5,
     }
     job = MODELS["data-bound"].job()
-    job.said |= {name: written[name] for name in job.said if name in written}
-    job.subject = SimpleNamespace(loader=load(range(8), **written))  # type: ignore[assignment]
-    for setting in combinations(job):
-        line = module.describe(job, setting, 0.1, True).line
+    names = ("num_workers", "prefetch_factor", "persistent_workers")
+    job.now = job.now.changed(**{name: written[name] for name in names})
+    job.subject = SimpleNamespace(loader=load(range(8), **written))
+    for changes in combinations(job):
+        line = line_of(job, changes, job.setting(**changes))
         given = eval(f"dict({line[len('DataLoader(..., ') : -1]})")
         with restored():
             taken = [int(batch[0]) for batch in load(range(8), **(written | given))]
@@ -206,7 +196,7 @@ def test_runs_that_differ_by_more_than_the_effect_tell_nothing(
 
 
 TAKES_SOME = Handling(take=0.006)
-SAVES_A_TENTH = Modelled(0.008, 0.010, TAKES_SOME, NOTHING_LOST, computes=False)
+SAVES_A_TENTH = Modelled(0.008, 0.010, TAKES_SOME, computes=False)
 
 
 def test_noise_does_not_hide_a_change_that_saves_more(recommended: Any) -> None:
@@ -257,9 +247,9 @@ def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) ->
     assert len(found.table) == len(list(combinations(found.job))) + 1
     assert 5 < len(found.rows()) <= 11
     named = [row[0] for row in found.rows()]
-    assert named[:2] == ["setting", "as it is"]
+    assert named[:2] == ["setting", "as it is (num_workers=0, threads=1)"]
     assert {"num_workers=1", "num_workers=2", "num_workers=4"} <= {*named}
-    assert {module.as_arguments(change.settings) for change in found.changes} <= {*named}
+    assert {as_arguments(change.settings) for change in found.changes} <= {*named}
     for row in found.rows():
         assert all(cell in text for cell in row)
     for change in found.changes:
@@ -267,18 +257,37 @@ def test_the_page_has_every_forecast_and_the_lines_to_paste(recommended: Any) ->
         assert change.line in page
     assert "<script" not in page
     for change in found.changes:  # one number for one saving, wherever it stands
-        told = percent(change.saves)
-        assert f": saves {told} (" in str(change)
-        assert (module.as_arguments(change.settings), told) in [
-            (row[0], row[-1]) for row in found.rows()
-        ]
-    assert f"the first change saves {percent(found.changes[0].saves)}" in page
+        told = f"saves {round(100 * change.saves)} ± "
+        assert told in str(change)
+        row = next(row for row in found.table if row.changes == change.settings)
+        assert found.saved(row) == pytest.approx(change.saves, abs=0.005)
+    assert f"the first change saves {round(100 * found.changes[0].saves)} ± " in page
     assert f"<pre>{found.changes[0].line}</pre>" in page
     assert f'<img alt="{found.picture.words}" src="data:image/png' in page
     numbers = json.loads(json.dumps(found.numbers()))
     assert numbers["changes"][0]["settings"] == found.changes[0].settings
     assert len(numbers["table"]) == len(found.table)
-    assert any("prefetch_factor" in row["settings"] for row in numbers["table"])
+    assert any("prefetch_factor" in row["changes"] for row in numbers["table"])
+
+
+def test_what_was_tried_and_what_is_only_forecast_stand_in_two_columns(
+    recommended: Any,
+) -> None:
+    """A trial that refutes a forecast is shown, and what it found decides the last column."""
+    model = Congested(0.0005, 0.001, wait=0.045, computes=False)
+    found = recommended(model, 0)
+    heads, *rows = found.rows()
+    assert heads[4:] == ("tried", "saves")
+    tried = [row for row in found.asked() if row.tried is not None]
+    assert len(tried) == 4  # the job as it is, and three rivals
+    for row, cells in zip(found.asked(), rows, strict=True):
+        assert (cells[4] == "") == (row.tried is None)
+        if row.changes:
+            assert cells[5].startswith("(") == (row.tried is None)
+    refuted = [row for row in tried if row.tried > 1.5 * row.mean]
+    assert refuted, "the storage gives less to more workers than any forecast says"
+    for row in refuted:
+        assert found.saved(row) == pytest.approx(1 - row.tried / tried[0].tried)
 
 
 @pytest.mark.parametrize(("now", "factor"), [(0, 2), (2, 3), (6, 2)])
@@ -286,8 +295,8 @@ def test_the_page_has_what_is_asked_for_whatever_the_loader_has_now(
     recommended: Any, monkeypatch: pytest.MonkeyPatch, now: int, factor: int
 ) -> None:
     """Other numbers of workers, a longer queue, and workers that stay."""
-    monkeypatch.setattr(Modelled, "loader", SimpleNamespace(**vars(Modelled.loader)))
-    Modelled.loader.prefetch_factor = factor
+    written = Modelled.now.changed(prefetch_factor=factor)
+    monkeypatch.setattr(Modelled, "now", written)
     found = recommended(MODELS["waits for files"], now)
     words = [row[0] for row in found.rows()]
     assert {f"num_workers={one}" for one in (1, 2, 4) if one != now} <= {*words}
@@ -295,7 +304,7 @@ def test_the_page_has_what_is_asked_for_whatever_the_loader_has_now(
     assert len(words) <= 11
     if now:
         stays = {"persistent_workers": True}
-        assert stays in [row.settings for row in found.table]
+        assert stays in [row.changes for row in found.table]
 
 
 @pytest.mark.parametrize("name", ["images", "text", "features"])
@@ -310,17 +319,16 @@ def test_a_picture_has_forecasts_with_their_range_and_what_a_real_run_took(
     found = recommended(MODELS["waits for files"], 0, noise=0.1)
     panel = found.picture.figure.axes[0]
     names = [label.get_text() for label in panel.get_yticklabels()]
-    assert names == [row[0] for row in found.rows()[1:]]
+    assert names == [as_arguments(row.changes) or "as it is" for row in found.asked()]
     dots = [line for line in panel.lines if line.get_marker() == "o"]
     hollow = [line for line in dots if line.get_markerfacecolor() == PAPER]
     assert [*hollow[0].get_xdata()] == [found.table[0].mean]
     assert len(hollow) == len(names)
-    assert len(dots) - len(hollow) == sum(one.tried for one in found.changes) > 0
-    now = found.table[0].mean
+    tried = [row.tried for row in found.asked() if row.tried is not None]
     taken = [line.get_xdata()[0] for line in dots if line not in hollow]
-    assert now * (1 - found.changes[0].saves) in taken
+    assert taken == tried != []
     least = [line for line in panel.lines if line.get_marker() != "o"]
-    assert least[0].get_xdata()[0] == now * (1 - found.most)
+    assert least[0].get_xdata()[0] == found.table[0].mean * (1 - found.most)
 
 
 def test_no_setting_saves_more_than_the_cores_allow(recommended: Any) -> None:
@@ -339,7 +347,7 @@ def test_no_setting_saves_more_than_the_cores_allow(recommended: Any) -> None:
 def test_of_settings_that_are_alike_the_one_that_costs_the_least_comes_first(
     recommended: Any,
 ) -> None:
-    model = Modelled(0.009, 0.010, FREE, NOTHING_LOST, computes=False)
+    model = Modelled(0.009, 0.010, computes=False)
     told_apart, alike = (recommended(model, 0, noise=noise) for noise in (0, 0.1))
     assert "save the same" in str(alike)
     workers = [change.settings["num_workers"] for change in alike.changes[: alike.alike]]

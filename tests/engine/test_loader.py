@@ -372,11 +372,24 @@ def test_a_loader_prints_as_the_program_that_makes_it() -> None:
         ({"num_workers": -1}, "num_workers=-1"),
         ({"sampler": [0], "shuffle": True}, "sampler: it says the order"),
         ({"batch_sampler": [[0]], "batch_size": 2}, "batch_sampler: it says all"),
+        ({"batch_sampler": [[0]], "shuffle": True}, "batch_sampler: it says all"),
+        ({"batch_sampler": [[0]], "sampler": [0]}, "batch_sampler: it says all"),
+        ({"batch_sampler": [[0]], "drop_last": True}, "batch_sampler: it says all"),
     ],
 )
 def test_what_pytorch_refuses_is_refused(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         DataLoader(SAMPLES, **arguments)
+
+
+@pytest.mark.parametrize("num_workers", [0, 2])
+@pytest.mark.parametrize(("drop_last", "batches"), [(False, 3), (True, 2)])
+def test_an_iterable_is_as_long_as_it_is_without_workers_as_in_pytorch(
+    num_workers: int, drop_last: bool, batches: int
+) -> None:
+    iterable = Dataset.range(10).shuffle(3)
+    loader = DataLoader(iterable, 4, num_workers=num_workers, drop_last=drop_last)
+    assert len(loader) == batches
 
 
 def test_an_iterable_cannot_be_shuffled() -> None:

@@ -27,6 +27,26 @@ def test_a_step_holds_some_cores(cores: Any) -> None:
         Machine(4, cores)
 
 
+@pytest.mark.parametrize(
+    ("cores", "calls", "expected"),
+    [
+        (1, 1, 0.080),  # one call alone takes as long as its cost
+        (1, 2, 0.080),  # two share the core, each at half speed
+        (1, 4, 0.080),
+        (2, 1, 0.080),
+        (2, 2, 0.040),  # each has a core
+        (2, 4, 0.040),
+        (4, 4, 0.020),
+    ],
+)
+def test_shared_cores_do_as_much_work_as_there_are_cores(
+    cores: int, calls: int, expected: float
+) -> None:
+    work = Dataset.range(4).map(cost=0.020, kind="native", num_parallel_calls=calls)
+    machine = Machine(cores, step_cores=1)
+    assert benchmark(work, 1, train=0, machine=machine).duration == expected
+
+
 def test_an_untuned_prefetch_has_one_place() -> None:
     dataset = ArtificialDataset(open=0, read=0.010).prefetch(AUTOTUNE)
     assert [*benchmark(dataset).buffers.values()] == [1]

@@ -53,6 +53,21 @@ def test_every_piece_of_work_is_a_span() -> None:
     assert trace.busy("Train") == 0.25
 
 
+def test_a_stage_is_busy_while_any_of_its_calls_is_at_work() -> None:
+    """Calls at the same time count once, so no share is more than 1."""
+    calls = Dataset.range(12).map(cost=0.040, num_parallel_calls=4)
+    trace = benchmark(calls, num_epochs=1, train=0.010)
+    assert trace.duration == 0.160
+    # Some call is at work until the last one ends, and the step after it is all that is left
+    assert trace.busy("Map") == 0.150 / 0.160
+    assert sum(trace.times("Map")) == 12 * 40 * MS
+    assert trace.busy("Train") == 0.120 / 0.160
+    assert [line.split()[:4] for line in str(trace).splitlines()[1:3]] == [
+        ["Map", "12", "480.000", "93.8"],
+        ["Train", "12", "120.000", "75.0"],
+    ]
+
+
 def test_load_is_a_stage_of_its_own_before_each_step() -> None:
     trace = benchmark(ArtificialDataset(2), num_epochs=1, load=0.005)
     assert trace.stages == ["Open", "Read", "Load", "Train"]
@@ -97,13 +112,25 @@ def test_a_reader_of_an_interleave_waits_until_its_file_has_room_or_another_need
 
 
 def test_waits_for_a_core_and_for_the_interpreter_lock_are_told_apart() -> None:
-    maps = {"native": "no core", "python": "interpreter lock held"}
-    for kind, reason in maps.items():
+    maps = [
+        ("native", "no core", "cores"),
+        ("python", "interpreter lock held", "interpreter"),
+    ]
+    for kind, reason, place in maps:
         dataset = Dataset.range(3).map(cost=0.010, kind=kind, num_parallel_calls=3)
         trace = benchmark(dataset, num_epochs=1, train=0, machine=Machine(1))
         assert bars(trace, "Map") == [(0, 10), (10, 20), (20, 30)]
         held_up = [wait for wait in waits(trace) if wait[1] == reason]
-        assert [(start, end) for _, _, start, end, _ in held_up] == [(0, 10), (0, 20)]
+        assert held_up == [
+            ("Map", reason, 0, 10, place),
+            ("Map", reason, 0, 20, place),
+        ]
+
+
+def test_a_page_is_told_in_microseconds_when_each_epoch_begins() -> None:
+    trace = benchmark(ArtificialDataset(2), num_epochs=3)
+    assert [epoch.start for epoch in trace.epochs] == [0, 0.080, 0.160]
+    assert page_data(trace)["epochs"] == [0, 80_000, 160_000]
 
 
 def test_python_work_needs_a_core_too() -> None:

@@ -10,10 +10,10 @@ from evidence.tfdata_cases import OutsideError, PlannedError
 from lessonkit.engine.node import NodeStates, cardinality
 
 FILES = (
-    "element_cases.json",
-    "random_element_cases.json",
-    "batch_element_cases.json",
-    "tfdata_operator_elements.json",
+    "tfdata_elements",
+    "tfdata_random_elements",
+    "tfdata_batch_elements",
+    "tfdata_operator_elements",
 )
 CARDINALITIES = {-1: math.inf, -2: None}
 CASES = [

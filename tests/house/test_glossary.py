@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from databound.three_runs import VERDICTS, Verdict
+from databound.three_runs import ThreeRuns
+from databound.verdict import VERDICTS
 from lessonkit import benchmark
 from tools.lesson import NOTEBOOKS, lesson
 
@@ -96,7 +97,7 @@ def test_what_lesson_08_calls_three_runs_is_what_probe_calls_them() -> None:
     # With the deeper buffer neither side is slower than the other, and one hides the other
     for name, (loader, train) in [*cases, ("data-bound or step-bound", deeper)]:
         alone, both = (benchmark(loader, num_epochs=1, train=cost) for cost in (0, train))
-        kind = Verdict(
+        kind = ThreeRuns(
             alone.duration, both.samples * train, both.duration, both.samples
         ).kind
         assert kind in name

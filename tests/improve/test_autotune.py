@@ -46,6 +46,29 @@ def test_lesson_is_tuned_to_two_calls_and_one_place() -> None:
     assert tuned.reason.endswith("Map has its largest number")
 
 
+def test_all_small_numbers_are_tried_then_each_eighth_and_all_numbers_alike() -> None:
+    """Where nothing takes time, the search begins and ends with one call of each map."""
+    free = Dataset.range(4)
+    for _ in range(2):
+        free = free.map(cost=0, num_parallel_calls=AUTOTUNE)
+    tried = {(*step.setting.values(),) for step in autotune(free, Machine(cores=24)).steps}
+    one_changed = [*range(1, 9), 16, 24]
+    assert tried == {
+        *((calls, 1) for calls in one_changed),
+        *((1, calls) for calls in one_changed),
+        *((calls, calls) for calls in range(1, 25)),
+    }
+
+
+def test_a_byte_more_than_the_memory_is_too_much() -> None:
+    slow = ArtificialDataset(
+        40, read=straggler(0.005, every=8, slow=0.040), nbytes=1000
+    ).prefetch(AUTOTUNE)
+    most = benchmark(autotune(slow).dataset).max_bytes
+    assert found(slow) == found(slow, memory=most) == [4]
+    assert found(slow, memory=most - 1) == [3]
+
+
 def test_no_more_calls_than_bring_something() -> None:
     assert found(MAPPED.prefetch(AUTOTUNE), machine=Machine(cores=8)) == [3, 1]
 

@@ -17,7 +17,6 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 from support.random_pipelines import seeds
 
-from databound import advice
 from lessonkit import benchmark
 from lessonkit.code import Program
 from lessonkit.engine.node import loaders_in
@@ -97,9 +96,8 @@ def as_compared(outputs: list[Any]) -> list[Any]:
 
 def changed(name: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The cells that give something else when a notebook is run again; then say make notebooks."""
-    for module in (drawing, advice):
-        # It is drawn; its bytes are not compared
-        monkeypatch.setattr(module, "png", lambda picture: b"")
+    # It is drawn; its bytes are not compared
+    monkeypatch.setattr(drawing, "png", lambda picture: b"")
     found = lesson(name)
     cells = [cell for cell in found.cells if cell.id in found.shown]
     return [

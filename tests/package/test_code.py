@@ -127,6 +127,11 @@ def test_data_that_are_short_and_plain_stand_in_the_program(
     assert str([*built(dataset)]) == str([*dataset])
 
 
+def test_a_number_of_numpy_prints_as_pythons() -> None:
+    numbers = Dataset.from_list([np.float64(0.5), np.int64(1)])
+    assert repr(numbers) == "Dataset.from_list([0.5, 1])"
+
+
 def test_a_tuple_of_one_stays_a_tuple() -> None:
     dataset = Dataset.from_generator(read_file, args=(3,))
     assert "args=(3,)" in repr(dataset)

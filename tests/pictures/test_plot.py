@@ -8,14 +8,23 @@ from functools import cache
 from hashlib import sha256
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.collections import PolyCollection
+from matplotlib.collections import Collection, PolyCollection
 from support.random_pipelines import pipeline
 from support.random_runs import COSTS
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
+from lessonkit import (
+    AUTOTUNE,
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Machine,
+    Trace,
+    benchmark,
+)
 from lessonkit.analysis import curve, knobs
 from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve, Point
@@ -23,7 +32,7 @@ from lessonkit.optimize import autotune
 from lessonkit.pictures.charts import plot_curve, plot_search, plot_waterfall
 from lessonkit.pictures.drawing import INK, PAPER, QUIET, Picture, png
 from lessonkit.pictures.layout import NOT_WORK
-from lessonkit.pictures.timeline import plot_timelines
+from lessonkit.pictures.timeline import plot_ranks, plot_timelines
 
 STEPS = [
     ("naive", 0.42),
@@ -127,6 +136,10 @@ def test_long_runs_are_shown_in_seconds() -> None:
         "0 ms",
     ]
     assert "1,000" in [label.get_text() for label in short.get_xticklabels()]
+    for axes, in_unit in ((long, 1), (short, 1000)):
+        for label in axes.get_xticklabels()[1:]:
+            time = float(label.get_text().replace(",", ""))
+            assert time == pytest.approx(label.get_position()[0] * in_unit)
 
 
 def test_a_timeline_has_few_artists_however_many_bars() -> None:
@@ -136,6 +149,17 @@ def test_a_timeline_has_few_artists_however_many_bars() -> None:
     assert isinstance(work, PolyCollection)
     # One opening, and each sample is read and trained on
     assert len(work.get_paths()) == 301
+
+
+def test_what_is_ready_is_as_high_as_its_share_of_the_most_and_stands_on_a_line() -> None:
+    loader = DataLoader(Dataset.range(8).map(cost=0.010), 1, num_workers=2)
+    axes = timeline(benchmark(loader, 1, 0.020)).figure.axes[0]
+    ready = [path.get_extents() for path in axes.collections[-1].get_paths()]
+    heights = {box.height for box in ready}
+    assert sorted(height / max(heights) for height in heights) == pytest.approx(
+        [0.25, 0.5, 0.75, 1]
+    )
+    assert len({round(box.y1, 9) for box in ready}) == 2  # one for each worker
 
 
 def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() -> None:
@@ -150,6 +174,35 @@ def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() ->
 def test_all_that_is_no_work_has_a_pattern_and_two_of_them_never_share_one() -> None:
     legends = dict(wait[:2] for wait in NOT_WORK.values())
     assert len(legends) == len({legend for _, legend, *_ in NOT_WORK.values()})
+
+
+def test_a_strip_of_ranks_has_each_stretch_of_a_rank_in_its_row() -> None:
+    """The first rank loads for 10 ms, the second one for 30 ms; the step takes 20 ms."""
+
+    def pipeline(rank: int) -> Dataset:
+        return Dataset.range(1).map(cost=(0.010, 0.030)[rank])
+
+    def stretches(boxes: Collection) -> list[tuple[float, float, int]]:
+        """From and to, in milliseconds, and the row."""
+        extents = [path.get_extents() for path in boxes.get_paths()]
+        return [
+            (round(box.x0 * 1e3, 6), round(box.x1 * 1e3, 6), round(box.y0 / row))
+            for box in extents
+        ]
+
+    axes = plot_ranks(benchmark(pipeline, 1, 0.020, ranks=2)).figure.axes[0]
+    row = axes.get_ylim()[0] / 2
+    assert axes.get_xlim() == (0, 0.050)
+    works, own, others = map(stretches, axes.collections)
+    assert works == [(10, 30, 0), (30, 50, 1)]
+    assert own == [(0, 10, 0), (0, 30, 1)]
+    assert others == [(30, 50, 0), (50, 50, 1)]
+    keys = [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    assert keys[-1] == "was waited for"
+    (waited_for,) = axes.lines
+    times, rows = np.asarray(waited_for.get_data()).tolist()
+    assert times == [0.050, 0.050]
+    assert rows == pytest.approx([row, 2 * row])
 
 
 def test_a_curve_says_where_its_knee_is() -> None:
@@ -176,6 +229,15 @@ def test_a_curve_says_where_its_knee_is() -> None:
         words()
 
 
+def test_a_curve_stands_on_the_values_of_its_knob_and_not_on_times() -> None:
+    dataset = ArtificialDataset(4).map(cost=0.03, num_parallel_calls=1)
+    points = (Point(1, 0.1), Point(2, 0.05), Point(3, 0.05))
+    shown = plot_curve(Curve(knobs(dataset)[0], points))
+    labels = [label.get_text() for label in shown.figure.axes[0].get_xticklabels()]
+    assert {"1", "2", "3"} <= {*labels}
+    assert all(label.isdigit() for label in labels)
+
+
 def test_a_waterfall_says_what_each_step_brought() -> None:
     shown = texts(plot_waterfall(STEPS))
     assert {
@@ -189,6 +251,12 @@ def test_a_waterfall_says_what_each_step_brought() -> None:
     for steps in ([], [("nothing", 0.0)]):
         with pytest.raises(ValueError, match="there is no step, or a step takes no time"):
             plot_waterfall(steps)
+
+
+def test_bars_of_steps_leave_a_fifth_of_the_width_to_their_texts() -> None:
+    axes = plot_waterfall(STEPS).figure.axes[0]
+    longest = max(seconds for _, seconds in STEPS)
+    assert axes.get_xlim() == pytest.approx((0, longest / 0.8))
 
 
 def test_a_search_says_what_it_took() -> None:

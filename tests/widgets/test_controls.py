@@ -233,6 +233,14 @@ CONTROLS = [
 ]
 
 
+@pytest.mark.parametrize("sent", [(1, 0, 2), [1.0, 0, 2], [True, 0, 2], {0: 1}, "012", 1])
+def test_an_order_of_cards_is_a_list_of_their_numbers(sent: Any) -> None:
+    order = control("order", cards(a=len, b=len, c=len))
+    assert order.value([1, 0, 2]) == [order.values[1], order.values[0], order.values[2]]
+    with pytest.raises(ValueError, match="order: there is no such value"):
+        order.value(sent)
+
+
 @given(st.sampled_from(CONTROLS), JSON)
 def test_a_value_is_one_of_the_control_or_is_refused(made: Any, said: Any) -> None:
     try:

@@ -83,7 +83,8 @@ class MapAndBatch(SequentialMap):
         batch = self.begun.popleft()
         self.room.changed()
         parts = batch.elements()
-        self.leave(*parts)
+        for part in parts:
+            self.leave(part)
         if failure := batch.failure():
             settle(failure)
         if self.drop_remainder and len(parts) < self.batch_size:
@@ -146,6 +147,7 @@ class MapAndBatch(SequentialMap):
 
     def close(self) -> None:
         for batch in self.begun:
-            self.leave(*batch.elements())
+            for element in batch.elements():
+                self.leave(element)
         self.begun.clear()
         super().close()

@@ -113,6 +113,7 @@ class ShuffleAndRepeat(Shuffle):
 
     def close(self) -> None:
         for held in self.passes:
-            self.leave(*held)
+            for element in held:
+                self.leave(element)
             held.clear()
         super().close()

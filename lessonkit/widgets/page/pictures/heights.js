@@ -34,7 +34,7 @@ const OF_COUNTS = 1.6; // and with steps, each as high as what it counts
  * @returns {Heights}
  */
 export function heightsOf({ rows, bars }, height, isPinned) {
-  const shares = rows.map((_, row) => (bars ? shareOf(bars, row) : 1));
+  const shares = bars ? sharesOf(bars, rows.length) : rows.map(() => 1);
   const lanes = rows.reduce((sum, row, index) => sum + row.lanes * shares[index], 0);
   const gap = GAP + (isPinned ? BAND : 0);
   const fixed = TOP + BOTTOM + gap * rows.length;
@@ -53,11 +53,16 @@ export function heightsOf({ rows, bars }, height, isPinned) {
 }
 
 /**
+ * How high the lanes of each row are, by what is in them.
  * @param {import("../scene.js").BarColumns} bars
- * @param {number} row
+ * @param {number} count of rows
  */
-function shareOf({ row: rows, kind }, row) {
-  const kinds = new Set(kind.filter((_, bar) => rows[bar] === row));
-  if (kinds.has("count")) return OF_COUNTS;
-  return kinds.has("") ? 1 : OF_WAITS;
+function sharesOf({ row, kind }, count) {
+  /** @type {Set<string>[]} */
+  const kinds = Array.from({ length: count }, () => new Set());
+  for (const [bar, its] of kind.entries()) kinds[row[bar]].add(its);
+  return kinds.map((its) => {
+    if (its.has("count")) return OF_COUNTS;
+    return its.has("") ? 1 : OF_WAITS;
+  });
 }

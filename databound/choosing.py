@@ -1,0 +1,385 @@
+"""Which settings of a job are compared, which are really tried, and which are worth a change.
+
+Each step takes what the one before gave, and returns; nothing is printed, and nothing is changed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import log
+from statistics import fmean
+from typing import NamedTuple
+
+from .comparing import compared, least_batches
+from .job import Job
+from .runs import Subject, restored
+from .setting import Changes, Setting, as_arguments
+from .thresholds import (
+    AS_GOOD,
+    DEPTHS,
+    EPOCHS,
+    MOST_WORKERS,
+    ROUNDS,
+    TRIED,
+    USUAL,
+    WORKERS_THAT_COMPUTE,
+    WORKERS_THAT_WAIT,
+    WORTH,
+    Durations,
+)
+from .verdict import Facts
+
+
+class TableRow(NamedTuple):
+    """A setting, by what it *changes*: its forecast, and what real runs of it came to.
+
+    The forecast of the *first* and of a *later* epoch may be off by the share *within*. By real
+    runs a mean epoch takes *tried* seconds, if there were any; in these each worker had *private*
+    bytes for itself.
+    """
+
+    changes: Changes
+    first: float
+    later: float
+    within: float
+    tried: float | None = None
+    private: int | None = None
+
+    @property
+    def mean(self) -> float:
+        """The mean seconds of an epoch in a training of several, by the forecast."""
+        return (self.first + (EPOCHS - 1) * self.later) / EPOCHS
+
+
+class Bounds(NamedTuple):
+    """The shares of an epoch that can be saved: by *any* loader, and by *cores* that are full."""
+
+    any: float
+    cores: float
+
+    @property
+    def least(self) -> float:
+        """The share that no setting can save more than."""
+        return min(self.any, self.cores)
+
+
+class Worth(NamedTuple):
+    """A *row* that *saves* a share of an epoch, *within* so much more or less.
+
+    A real run may have shown more than is possible; then it is not *believed*, and what it
+    saves is what is possible.
+    """
+
+    row: TableRow
+    saves: float
+    within: float
+    believed: bool
+
+
+class Choice(NamedTuple):
+    """The changes that are *worth* it, of which the first few are *alike*, and the *error*.
+
+    What is alike saves the same as far as these runs can tell; the one that costs the least is
+    first.
+    """
+
+    worth: list[Worth]
+    alike: int
+    error: float
+
+
+@dataclass
+class Trials:
+    """Real runs of the job as it is (*now*) and of its rivals, in rounds, one beside the other.
+
+    *took* has the seconds of an epoch by the place of a row in the table; *failed* and *too_long*
+    say which settings could not be run, and why.
+    """
+
+    now: list[float] = field(default_factory=list)
+    took: dict[int, list[float]] = field(default_factory=dict)
+    private: dict[int, int] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    too_long: list[str] = field(default_factory=list)
+
+    def spread(self) -> float:
+        """Return the share by which the job as it is differed from itself in these rounds."""
+        return max(self.now) / min(self.now) - 1 if self.now else 0.0
+
+    def saves(self, place: int) -> list[float]:
+        """Return what a row saved in each round, beside the job as it was in the same round."""
+        return [
+            1 - took / now for took, now in zip(self.took[place], self.now, strict=False)
+        ]
+
+
+# ---- which settings ----
+
+
+def combinations(job: Job) -> Iterator[Changes]:
+    """Yield what differs from the loader as it is written, of all settings that are compared."""
+    known = job.numbers
+    waits = known.waits > known.works
+    per_core = WORKERS_THAT_WAIT if waits else WORKERS_THAT_COMPUTE
+    most = min(MOST_WORKERS, per_core * known.cores)
+    counts = {0, job.now.num_workers, known.cores}
+    counts |= {2**power for power in range(most.bit_length())}
+    if known.stream:
+        compared_ones = {0, 1, job.now.num_workers, *known.totals}
+        counts = {workers for workers in compared_ones if job.as_many(workers)}
+    for workers, threads in product(sorted(counts), sorted(known.threads)):
+        for depth, stay in depths_of(job, workers):
+            setting = job.now.changed(
+                num_workers=workers,
+                prefetch_factor=depth,
+                persistent_workers=stay,
+                threads=threads,
+            )
+            changes = setting.differences(job.now)
+            if changes:
+                yield changes
+
+
+def depths_of(job: Job, workers: int) -> list[tuple[int, bool]]:
+    """Return the depths of the queue that are compared, and whether workers stay."""
+    depth = job.now.prefetch_factor
+    if not workers:
+        return [(depth, False)]
+    return list(product(sorted({*DEPTHS, depth}), (False, True)))
+
+
+def forecast_row(job: Job, changes: Changes) -> TableRow:
+    """Return the forecast of a *job* with *changes*, and how far it may be off."""
+    epochs = job.forecast(**changes)
+    return TableRow(changes, epochs.first, epochs.later, job.uncertainty(**changes))
+
+
+def price_of(job: Job, changes: Changes) -> tuple[int, int, int]:
+    """Return what sorts settings by what they cost: processes, how much changes, memory."""
+    setting = job.setting(**changes)
+    return setting.num_workers, len(changes), setting.prefetch_factor
+
+
+def rank(job: Job, rows: Sequence[TableRow]) -> list[TableRow]:
+    """Return *rows* from the best to the worst: in steps of AS_GOOD, on one step the cheapest first."""
+    best = min((row.mean for row in rows), default=1.0)
+
+    def order(row: TableRow) -> tuple[int, tuple[int, int, int]]:
+        steps = int(log(row.mean / best) / AS_GOOD)
+        return steps, price_of(job, row.changes)
+
+    return sorted(rows, key=order)
+
+
+# ---- facts and bounds ----
+
+
+def facts_of(job: Job, now: TableRow, error: float) -> Facts:
+    """Return the facts for a verdict on a job as it is, whose forecast is *now*."""
+    known = job.numbers
+    batches = job.count(job.now)
+    step = known.threads[job.now.threads]
+    workers = job.now.num_workers
+    step_computed = step.seconds * step.cores if step.computes else 0.0
+    return Facts(
+        step=job.fastest_step,
+        both=now.later / batches,
+        taking=known.take if workers else None,
+        # Without workers a device works while the loop loads
+        in_background=bool(workers or known.device),
+        error=error,
+        cores=known.cores,
+        computed=known.works + step_computed,
+        step_computed=step_computed,
+        others=known.others,
+    )
+
+
+def bounds_of(job: Job, now: TableRow) -> Bounds:
+    """Return what can be saved of an epoch: by a loader without a cost, and by full cores."""
+    batches = job.count(job.now)
+    any_loader = max(0.0, 1 - batches * job.fastest_step / now.later)
+    return Bounds(any_loader, max(0.0, 1 - work_of(job) / job.numbers.cores / now.later))
+
+
+def work_of(job: Job) -> float:
+    """Return the seconds on cores that an epoch needs at least, in the loop or in workers."""
+    known = job.numbers
+    steps = known.threads.values()
+    step = min(one.seconds * one.cores for one in steps)
+    # Making a batch may be cheaper in the loop: it is not copied, and may use threads
+    load = min([known.works, *(one.alone for one in steps)])
+    return job.count(job.now) * (load + step)
+
+
+# ---- really run ----
+
+
+def try_best(
+    job: Job, subject: Subject, table: Sequence[TableRow], durations: Durations = USUAL
+) -> Trials:
+    """Run the job as it is, and the best rows of a *table*, of which it is the first.
+
+    Of each number of workers and threads one row is tried. They run in rounds, because a machine
+    may become slower in between. A setting that fails is dropped, and so is one that would
+    take too long; another comes in its place.
+    """
+    trials = Trials()
+    chosen: list[int] = []
+    kinds = set[tuple[object, object]]()
+    trials.now.append(seconds_of_epoch(job, subject, table[0], durations).seconds)
+    for place, row in enumerate(table[1:], 1):
+        kind = row.changes.get("num_workers"), row.changes.get("threads")
+        if kind in kinds or len(chosen) == TRIED:
+            continue
+        kinds.add(kind)
+        if seconds_of_trial(job, row) > durations.most_of_trial:
+            trials.too_long.append(as_arguments(row.changes))
+            continue
+        try:
+            trial = seconds_of_epoch(job, subject, row, durations)
+        except RuntimeError as error:
+            trials.failed.append(f"{as_arguments(row.changes)}: {error}")
+            continue
+        chosen.append(place)
+        trials.took[place] = [trial.seconds]
+        if trial.private:
+            trials.private[place] = trial.private
+    for _ in range(1, ROUNDS):
+        for place in chosen:
+            trial = seconds_of_epoch(job, subject, table[place], durations)
+            trials.took[place].append(trial.seconds)
+        trials.now.append(seconds_of_epoch(job, subject, table[0], durations).seconds)
+    return trials
+
+
+class Trial(NamedTuple):
+    """The *seconds* of a mean epoch by a real run, and what each worker had for itself."""
+
+    seconds: float
+    private: int | None
+
+
+def seconds_of_trial(job: Job, row: TableRow) -> float:
+    """Return about how long a trial of a *row* takes at least."""
+    setting = job.setting(**row.changes)
+    count = job.count(setting)
+    batches = min(count, least_batches(setting.num_workers))
+    return batches * row.later / count
+
+
+def seconds_of_epoch(
+    job: Job, subject: Subject, row: TableRow, durations: Durations
+) -> Trial:
+    """Return what a mean epoch takes by a short real run: its forecast, and what is beside it.
+
+    Raises RuntimeError if the loader or the step fails.
+    """
+    setting = job.setting(**row.changes)
+    with restored():
+        subject.use_threads(setting.threads)
+        run = subject.go(
+            setting.num_workers,
+            durations.trial,
+            least=least_batches(setting.num_workers),
+            step=True,
+            factor=setting.prefetch_factor,
+        )
+    stays = Setting(
+        num_workers=setting.num_workers,
+        prefetch_factor=setting.prefetch_factor,
+        persistent_workers=setting.num_workers > 0,
+        threads=setting.threads,
+        batch_size=setting.batch_size,
+    )
+    found = compared(job, run, stays)
+    if found is None:
+        raise RuntimeError("it gave too few batches to be compared")
+    more = (found.took - found.forecast) / found.batches * job.count(setting)
+    return Trial(row.mean + more, run.private)
+
+
+def with_trials(table: Sequence[TableRow], trials: Trials) -> list[TableRow]:
+    """Return the rows of a *table* with what real runs of them came to."""
+    rows = list(table)
+    if trials.now:
+        rows[0] = rows[0]._replace(tried=fmean(trials.now))
+    for place, took in trials.took.items():
+        private = trials.private.get(place)
+        rows[place] = rows[place]._replace(tried=fmean(took), private=private)
+    return rows
+
+
+# ---- worth a change ----
+
+
+def choose(
+    job: Job, table: Sequence[TableRow], trials: Trials | None, bounds: Bounds, error: float
+) -> Choice:
+    """Return the changes that are worth it, from a *table* whose first row is the job as it is.
+
+    With *trials*, only what was tried counts, and has to save more than the *error*; without, a
+    forecast has to save more than its range. Nothing saves more than its *bounds* allow.
+    """
+    if trials is None:
+        found = by_forecast(table, bounds)
+    else:
+        error = (error + trials.spread()) / 2
+        found = by_trials(table, trials, bounds, error)
+    found.sort(key=lambda one: -one.saves)
+    if not found:
+        return Choice([], 0, error)
+    # Epochs that differ by less than the same run differed from itself are alike
+    near = 1 + min(WORTH, max(AS_GOOD, error))
+    left = 1 - found[0].saves
+    alike = [one for one in found if 1 - one.saves <= near * left]
+    others = found[len(alike) :]
+    alike.sort(key=lambda one: price_of(job, one.row.changes))
+    kept = without_needless([*alike, *others])
+    return Choice(kept, sum(one in kept for one in alike), error)
+
+
+def by_forecast(table: Sequence[TableRow], bounds: Bounds) -> list[Worth]:
+    """Return what is worth it by forecasts alone: the best rows, one of each kind."""
+    now, *rows = table
+    found = list[Worth]()
+    kinds = set[tuple[object, object]]()
+    for row in rows:
+        kind = row.changes.get("num_workers"), row.changes.get("threads")
+        if kind in kinds or len(kinds) == TRIED:
+            continue
+        kinds.add(kind)
+        saves = min(bounds.least, 1 - row.mean / now.mean)
+        if saves > max(AS_GOOD, row.within):
+            found.append(Worth(row, saves, row.within, believed=True))
+    return found
+
+
+def by_trials(
+    table: Sequence[TableRow], trials: Trials, bounds: Bounds, error: float
+) -> list[Worth]:
+    """Return what is worth it by real runs; *error* is by how much the same run differs."""
+    found = []
+    for place in trials.took:
+        each = trials.saves(place)
+        saves = fmean(each)
+        within = max(error * (1 - saves), (max(each) - min(each)) / 2)
+        believed = saves <= bounds.least + max(AS_GOOD, within)
+        saves = min(saves, bounds.least)
+        if saves > max(AS_GOOD, error):
+            found.append(Worth(table[place], saves, within, believed))
+    return found
+
+
+def without_needless(found: Sequence[Worth]) -> list[Worth]:
+    """Return what is not a better change with something added, which gives no more."""
+    kept = list[Worth]()
+    for one in found:
+        if not any(contains(one.row.changes, better.row.changes) for better in kept):
+            kept.append(one)
+    return kept
+
+
+def contains(changes: Mapping[str, object], others: Mapping[str, object]) -> bool:
+    """Whether *changes* has all *others*."""
+    return others.items() <= changes.items()

@@ -1,0 +1,110 @@
+"""A job's model beside its real runs: how much longer these took, and how far that can be trusted."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from statistics import fmean, variance
+from typing import NamedTuple
+
+from .job import Job
+from .setting import Setting
+from .thresholds import BEHIND, COMPARED, FILL
+from .watching import Watch
+
+
+class Compared(NamedTuple):
+    """The seconds that so many *batches* of a real run *took*, and those of the model's *forecast*."""
+
+    took: float
+    forecast: float
+    batches: int
+
+
+class Window(NamedTuple):
+    """The batches of a run that are compared: those after *first*, up to *last*."""
+
+    first: int
+    last: int
+
+
+def least_batches(workers: int) -> int:
+    """Return how many batches a run with *workers* needs to be compared with the model."""
+    return (FILL + BEHIND) * workers + 1
+
+
+def window_of(seen: Watch, count: int, turn: int = 1) -> Window | None:
+    """Return which of the batches of a run count, if an epoch of the model has *count*.
+
+    The first ones of each worker are left out: until then buffers are filled. Workers give
+    batches in bursts of one each, so whole rounds are compared; and whole turns, if each *turn*-th
+    step is long, as far as there are enough of them. A run over an epoch that is too
+    short for that counts from its beginning. None is returned for a run that was ended too early.
+    """
+    number = min(len(seen.batches), COMPARED, count)
+    workers = seen.workers
+    if number >= (FILL + BEHIND) * workers:
+        first = FILL * workers
+        burst = math.lcm(max(1, workers), turn)
+        if number - first < burst:
+            burst = max(1, workers)
+        return Window(first, number - (number - first) % burst)
+    if seen.whole or number == count:
+        return Window(0, number)
+    return None
+
+
+def compared(job: Job, seen: Watch, setting: Setting) -> Compared | None:
+    """Return what a run took as *seen*, and in the model of the *job* with a *setting*.
+
+    None is returned for a run that is too short to be compared. Of a loader without an end, a
+    run may see more batches than the model has.
+    """
+    window = window_of(seen, job.count(setting), job.numbers.uneven.turn)
+    if window is None or window.last <= window.first:
+        return None
+    model = job.modelled(setting, watched=True)
+    # A run that is left goes on until its buffers are empty
+    most = window.last + max(setting.ahead, 8 * setting.num_workers)
+    arrivals = [0.0, *model.run(1, most).epochs[0].arrivals]
+    came = [seen.began, *(batch.got for batch in seen.batches)]
+    took = came[window.last] - came[window.first]
+    forecast = arrivals[window.last] - arrivals[window.first]
+    return Compared(took, forecast, window.last - window.first)
+
+
+def setting_of(job: Job, workers: int, threads: int) -> Setting:
+    """Return the setting of the runs that a job was measured with."""
+    return Setting(
+        num_workers=workers,
+        persistent_workers=workers > 0,
+        threads=threads,
+        batch_size=job.now.batch_size,
+    )
+
+
+def correct(job: Job, threads: int, runs: Iterable[Watch]) -> None:
+    """Set what the model leaves unexplained of a step with as many *threads*, from real *runs*.
+
+    The factors are trusted as far as runs with as many workers agree. If such runs differ
+    from each other as much as they differ from the model, it is better without factors. What
+    the model misses of a single run is all that it differed: nobody knows how much of it would
+    come again.
+    """
+    logarithms = defaultdict[int, list[float]](list)
+    for run in runs:
+        found = compared(job, run, setting_of(job, run.workers, threads))
+        if found is not None and found.took > 0 and found.forecast > 0:
+            logarithms[run.workers].append(math.log(found.took / found.forecast))
+    if not logarithms:
+        return
+    means = {workers: fmean(each) for workers, each in logarithms.items()}
+    effect = fmean(mean**2 for mean in means.values())
+    repeated = [each for each in logarithms.values() if len(each) > 1]
+    noise = fmean([variance(each) / len(each) for each in repeated] or [0.0])
+    trust = max(0.0, 1 - noise / effect) if effect else 1.0
+    step = job.numbers.threads[threads]
+    for workers, mean in means.items():
+        each = logarithms[workers]
+        step.unexplained[workers] = math.exp(trust * mean)
+        explained = trust * mean if len(each) > 1 else 0.0
+        step.missed[workers] = fmean(abs(math.expm1(one - explained)) for one in each)

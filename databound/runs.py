@@ -1,0 +1,544 @@
+"""Short runs of a loader as its owner wrote it, beside its step or alone."""
+
+import os
+import random
+import sys
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from copy import deepcopy
+from itertools import chain, islice
+from time import perf_counter, process_time
+from types import ModuleType, SimpleNamespace
+from typing import Any, Protocol
+
+from lessonkit.dataset import Dataset
+from lessonkit.engine.element import stack
+from lessonkit.engine.node import base_of, one_call, rebuilt, walk
+from lessonkit.loader import DataLoader
+
+from .batches import bytes_of, own_copy
+from .device import OnDevice, on_device
+from .machine import Others, allowed_cores, private_memory
+from .setting import Setting
+from .thresholds import COPIES, DRAWN, KEPT, NEVER, PATIENCE
+from .uneven import spread
+from .watching import IN_HAND, Collated, Watch, WatchedBatch, noted, noted_batch, watched
+
+# `Any` in this module is a loader, a sampler, a dataset or a batch of somebody else: what PyTorch
+# calls so, or something that only looks like it.
+
+# Arguments of the loader that its runs have, too
+PASSED = ("worker_init_fn", "pin_memory", "in_order", "getitems")
+
+
+class Subject(Protocol):
+    """A loader and a step that can be run: a real one, or a model of which all is known.
+
+    All runs go over the same batches in the same order, which is spread over an epoch:
+    *places* says where each of them is in it, from 0 to 1, and *sizes* how many samples it
+    has; both are empty for an iterable (a *stream*), whose batches come as they come. *count*
+    is the number of batches of an epoch, if that is known, and *nbytes* the size of one. A step
+    that *may_launch* work has a *device* if it really leaves something to one.
+    """
+
+    now: Setting
+    stream: bool
+    in_order: bool
+    batch_size: int | None
+    sizes: list[int]
+    places: list[float]
+    count: int | None
+    nbytes: int
+    may_launch: bool
+    device: OnDevice | None
+
+    def clock(self) -> float:
+        """Return the seconds of the clock on which its runs take their time."""
+
+    def other_programs(self) -> float:
+        """Return how many cores other programs used since the subject was made."""
+
+    def threads(self) -> list[int]:
+        """Return the numbers of threads that its step can have, the usual one last."""
+
+    def use_threads(self, threads: int) -> None:
+        """Let the step compute with so many *threads* from now on."""
+
+    def time_device(self) -> OnDevice | None:
+        """Return what the step leaves to a device, timed now; None if it leaves nothing."""
+
+    def go(
+        self,
+        workers: int,
+        seconds: float,
+        *,
+        least: int = 0,
+        step: bool = False,
+        factor: int = 2,
+        size: int = 1,
+    ) -> Watch:
+        """Return what a run with *workers* showed.
+
+        It ends after *seconds* and when *least* batches have come, or with the loader. The run
+        calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
+        *size* times as large. Raises RuntimeError if the loader or the step does.
+        """
+
+
+class LoaderAndStep:
+    """A loader and a step that are watched: the `Subject` that is real.
+
+    Raises TypeError for what is no loader, and RuntimeError in a process that trains with
+    others: ranks that make different numbers of steps would wait for each other for ever.
+    """
+
+    def __init__(
+        self,
+        loader: Any,
+        step: Callable[[Any], object],
+        synchronise: Callable[[], object] | None = None,
+        torch: ModuleType | None = None,
+    ) -> None:
+        refuse_ranks(torch)
+        self.step = step
+        self.synchronise = synchronise
+        self.may_launch = synchronise is not None
+        self.torch = torch
+        self.others = Others()
+        self.place = placing(loader)
+        loader = getattr(loader, "base_dataloader", loader)  # as Accelerate wraps it
+        self.kind = kind_of(loader)
+        self.made_by = type(loader)
+        self.owner: Any = loader
+        self.loader: Any = loader
+        if isinstance(loader, DataLoader):
+            self.loader = as_pytorch_says(loader)
+            self.dataset: Any = self.loader.dataset
+            self.stream = self.loader.batch_sampler is None
+        else:
+            module = sys.modules[self.kind.__module__]
+            names = ("IterDataPipe", "IterableDataset")
+            bases = tuple(getattr(module, name) for name in names if hasattr(module, name))
+            self.dataset = watched(loader.dataset, bases)
+            self.stream = isinstance(loader.dataset, bases)
+        self.in_order: bool = getattr(self.loader, "in_order", True)
+        self.batch_size: int | None = self.loader.batch_size
+        self.count: int | None = None
+        self.batches: list[Any] = []
+        self.places: list[float] = []
+        self.numbers: list[int] = []  # of these batches in an epoch, from 1
+        self.draw()
+        self.sizes = [size_of_batch(indices) for indices in self.batches]
+        self.nbytes = 0
+        self.batch: Any = None  # one that no step has had, to time a device with
+        self.device: OnDevice | None = None
+        self.longest = 0.0  # s; that a batch took
+        self.start_of_one = 0.0  # s; until the first batch of a run with one worker
+        self.now = Setting(
+            num_workers=self.loader.num_workers,
+            prefetch_factor=self.loader.prefetch_factor or 2,
+            persistent_workers=self.loader.persistent_workers,
+            threads=self.threads()[-1],
+            batch_size=self.batch_size,
+        )
+
+    # ---- what the runs go over ----
+
+    def draw(self) -> None:
+        """Draw the batches of one epoch, keep some from all over it, and count them."""
+        if self.stream:
+            return
+        order = self.loader.batch_sampler
+        if order is None:
+            order = self.loader.sampler
+        with suppress(Exception):  # a sampler needs no length
+            self.count = len(order)
+        every = max(1, (self.count or 0) // KEPT)
+        with drawing_from(order, self.owner) as copied:
+            if self.count is None:
+                drawn = list(islice(copied, KEPT + 1))
+                if len(drawn) <= KEPT:
+                    self.count = len(drawn)
+            else:
+                drawn = list(islice(copied, 0, DRAWN, every))
+                if every == 1:
+                    self.count = len(drawn)  # a length may be wrong
+        drawn = drawn[:KEPT] if self.count is None else drawn
+        if self.count is None:
+            with suppress(Exception):  # nor does a loader
+                self.count = len(self.owner)
+        order_of_run = spread(len(drawn))
+        self.batches = [drawn[place] for place in order_of_run]
+        self.places = [place / len(drawn) for place in order_of_run]
+        self.numbers = [1 + every * place for place in order_of_run]
+
+    # ---- the machine, threads, and a device ----
+
+    def clock(self) -> float:
+        """Return the seconds of the clock on which its runs take their time."""
+        return perf_counter()
+
+    def other_programs(self) -> float:
+        """Return how many cores other programs used since the subject was made."""
+        return self.others.cores()
+
+    def threads(self) -> list[int]:
+        """Return the numbers of threads that its step can have, the usual one last."""
+        if self.torch is None:
+            return [1]
+        usual: int = self.torch.get_num_threads()
+        # A step on a device computes there, whatever threads it may have here
+        return [usual] if self.synchronise else sorted({1, usual})
+
+    def use_threads(self, threads: int) -> None:
+        """Let the step compute with so many *threads* from now on."""
+        if self.torch is not None:
+            self.torch.set_num_threads(threads)
+
+    def time_device(self) -> OnDevice | None:
+        """Return what the step leaves to a device, timed now; None if it leaves nothing."""
+        if self.synchronise is None or self.batch is None:
+            return None
+        copies = max(1, COPIES // max(1, self.nbytes))
+        return on_device(self.step, self.batch, self.synchronise, most=copies)
+
+    # ---- a run ----
+
+    def go(
+        self,
+        workers: int,
+        seconds: float,
+        *,
+        least: int = 0,
+        step: bool = False,
+        factor: int = 2,
+        size: int = 1,
+    ) -> Watch:
+        """Return what a run with *workers* showed.
+
+        It ends after *seconds* and when *least* batches have come, or with the loader. The run
+        calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
+        *size* times as large. Raises RuntimeError if the loader or the step does.
+        """
+        loader = self.made(self.options(workers, factor, size))
+        numbers = self.numbers[::size]
+        run = Run(workers, loader, self.step if step else None, self.place, numbers)
+        run.keep = self.may_launch
+        try:
+            seen = run.until(seconds, least)
+        finally:
+            run.end()
+        if step and self.synchronise:
+            self.synchronise()
+        self.nbytes = self.nbytes or run.nbytes
+        if step and run.untouched is not None:
+            self.batch = run.untouched
+        self.longest = max([self.longest, *(one.make / size for one in seen.batches)])
+        if seen.batches and workers == 1:
+            start = seen.batches[0].got - seen.began
+            self.start_of_one = max(self.start_of_one, start)
+        return seen
+
+    def options(self, workers: int, factor: int, size: int) -> dict[str, Any]:
+        """Return the arguments of the loader of a run."""
+        said = self.loader
+        options = {name: getattr(said, name) for name in PASSED if hasattr(said, name)}
+        options["collate_fn"] = Collated(said.collate_fn)
+        options["num_workers"] = workers
+        if workers:
+            options["prefetch_factor"] = factor
+            if hasattr(said, "timeout"):  # it is PyTorch's
+                options["timeout"] = self.patience(workers, size)
+                options["multiprocessing_context"] = said.multiprocessing_context
+        if self.stream:
+            options["batch_size"] = said.batch_size and size * said.batch_size
+            options["drop_last"] = said.drop_last
+        elif said.batch_sampler is None:
+            options["batch_size"] = None
+            options["sampler"] = self.batches
+        else:
+            groups = zip(*[iter(self.batches)] * size, strict=False)
+            options["batch_sampler"] = [[*chain.from_iterable(group)] for group in groups]
+        return options
+
+    def patience(self, workers: int, size: int) -> float:
+        """Return after how many seconds without a batch a worker counts as one that never gives one.
+
+        What the loader itself says counts if it is longer; workers that share cores take longer.
+        """
+        shared = max(1.0, workers / allowed_cores())
+        expected = PATIENCE * size * shared * self.longest
+        said: float = self.loader.timeout
+        return max(said, NEVER, expected) + workers * self.start_of_one
+
+    def made(self, options: dict[str, Any]) -> Iterable[tuple[Any, WatchedBatch]]:
+        """Return a loader with these *options*, of the class of the one that is measured."""
+        if self.made_by is self.kind or isinstance(self.owner, DataLoader):
+            return self.kind(self.dataset, **options)  # type: ignore[no-any-return]
+        return of_a_subclass(self.owner, self.kind, self.dataset, options)
+
+
+class Run:
+    """One run over a loader whose batches carry how they were made."""
+
+    def __init__(
+        self,
+        workers: int,
+        loader: Iterable[tuple[Any, WatchedBatch]],
+        step: Callable[[Any], object] | None,
+        place: Callable[[Any], Any] | None,
+        numbers: Sequence[int] = (),
+    ) -> None:
+        self.loader = loader
+        self.step = step
+        self.place = place
+        self.numbers = numbers  # of its batches in an epoch; none of an iterable
+        self.source: Any = None
+        self.nbytes = 0  # of its first batch
+        self.keep = False  # a copy of its first batch, before a step takes that apart
+        self.untouched: Any = None
+        IN_HAND.forget()
+        self.seen = Watch(workers)
+
+    def until(self, seconds: float, least: int) -> Watch:
+        """Return what the run showed when it is over; RuntimeError says what failed, and where.
+
+        The *seconds* count from the first batch on: a worker may take longer than that to start.
+        """
+        seen = self.seen
+        loads = "with a worker, the loader" if seen.workers else "the loader"
+        at_work = loads
+        try:
+            self.source = iter(self.loader)
+            seen.opened = perf_counter()
+            seen.ended = seen.opened
+            for batch, made in self.source:
+                if self.place:
+                    batch = self.place(batch)
+                got = perf_counter()
+                if not seen.batches:
+                    self.look_at(batch)
+                    got = perf_counter()
+                on_core = process_time()
+                if self.step:
+                    at_work = "the step"
+                    self.step(batch)
+                    at_work = loads
+                step_core = process_time() - on_core
+                stepped = perf_counter()
+                times = {"asked": seen.ended, "got": got, "stepped": stepped}
+                seen.batches.append(made._replace(step_core=step_core, **times))
+                seen.ended = stepped
+                long_enough = stepped - seen.batches[0].got >= seconds
+                if long_enough and len(seen.batches) >= least:
+                    break
+            else:
+                seen.whole = True
+            self.look_at_memory()
+        except Exception as error:
+            raise RuntimeError(f"{at_work} raised at {self.next()}: {error!r}") from error
+        return seen
+
+    def next(self) -> str:
+        """Say which batch comes next: runs go over those of an epoch in an order of their own."""
+        number = len(self.seen.batches)
+        if number < len(self.numbers):
+            return f"batch {self.numbers[number]} of an epoch"
+        return f"batch {number + 1}"
+
+    def look_at(self, batch: Any) -> None:
+        """Note the size of the first batch, and keep a copy of it if that is wanted."""
+        self.nbytes = bytes_of(batch)
+        if self.keep:
+            self.untouched = own_copy(batch)
+
+    def look_at_memory(self) -> None:
+        """Note what the workers have for themselves, while they live."""
+        pids = {batch.pid for batch in self.seen.batches} - {os.getpid()}
+        known = [size for pid in pids if (size := private_memory(pid))]
+        if known:
+            self.seen.private = max(known)
+
+    def end(self) -> None:
+        """End the workers, also where an error keeps the iterator."""
+        for name in ("_shutdown_workers", "close"):
+            end = getattr(self.source, name, None)
+            if end is not None:
+                end()
+        self.source = None
+
+
+def size_of_batch(indices: Any) -> int:
+    """Return how many samples a batch has; a sample that is in none counts as one."""
+    return len(indices) if hasattr(indices, "__len__") else 1
+
+
+# ---- what a loader is ----
+
+
+def kind_of(loader: Any) -> type:
+    """Return the class of PyTorch's loader, or of ours, of which *loader* is one.
+
+    Raises TypeError for what is none. A class of another library may have the same name.
+    """
+    kinds: tuple[type, ...] = loader.__class__.__mro__
+    for kind in reversed(kinds):
+        module = sys.modules.get(kind.__module__)
+        if kind is DataLoader:
+            return kind
+        if kind.__name__ == "DataLoader" and hasattr(module, "IterableDataset"):
+            return kind
+    raise TypeError(f"loader={loader!r}: must be a DataLoader as PyTorch has it")
+
+
+def placing(loader: Any) -> Callable[[Any], Any] | None:
+    """Return the function that moves a batch to the device, where a wrapped loader would move it."""
+    device = getattr(loader, "device", None)
+    if not hasattr(loader, "base_dataloader") or device is None:
+        return None
+    module = sys.modules.get(type(loader).__module__)
+    send: Callable[[Any, Any], Any] | None = getattr(module, "send_to_device", None)
+    return (lambda batch: send(batch, device)) if send else None
+
+
+def refuse_ranks(torch: ModuleType | None) -> None:
+    """Raise RuntimeError if this process is one of several that train together."""
+    distributed = getattr(torch, "distributed", None)
+    if distributed is None or not distributed.is_available():
+        return
+    if distributed.is_initialized() and distributed.get_world_size() > 1:
+        ranks = distributed.get_world_size()
+        raise RuntimeError(
+            f"this process is one of {ranks} ranks, which make all steps together: measure the "
+            "job with one, as `torchrun --nproc-per-node=1` starts it"
+        )
+
+
+def as_pytorch_says(loader: DataLoader) -> SimpleNamespace:
+    """Return one of our loaders as PyTorch's describes itself, over a pipeline that is watched."""
+    said = loader.node.arguments
+    if said["batch_size"] is None:
+        why = "must be a number, a loader without batches cannot be measured"
+        raise ValueError(f"batch_size=None: {why}")
+    inner = loader.node.inputs[0]
+    first = base_of(inner) or next(walk(inner))
+    note = noted_batch if one_call(loader.node) else noted
+    told = said | {
+        "dataset": Dataset(rebuilt(inner, {first: Dataset(first).map(note).node})),
+        "batch_sampler": loader.batch_sampler,
+        "collate_fn": said["collate_fn"] or stack,
+    }
+    if said["batch_sampler"] is not None:
+        told["batch_size"] = None
+    return SimpleNamespace(**told)
+
+
+class Unwrapping:
+    """Goes over an iterator's pairs: gives the batches, and keeps how they were made."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.made: deque[WatchedBatch] = deque()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        batch, how = next(self.inner)
+        self.made.append(how)
+        return batch
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+class Paired:
+    """A loader of a subclass whose own iterator saw plain batches; here they come in pairs again."""
+
+    def __init__(self, loader: Any, unwrapped: list[Unwrapping]) -> None:
+        self.loader = loader
+        self.unwrapped = unwrapped  # one, when it has begun
+
+    def __iter__(self) -> Iterator[tuple[Any, WatchedBatch]]:
+        try:
+            for batch in self.loader:
+                made = self.unwrapped[-1].made if self.unwrapped else None
+                if not made:
+                    why = "its own __iter__ gives other batches than those that it takes"
+                    raise TypeError(f"loader={self.loader!r}: {why}")
+                yield batch, made.popleft()
+        finally:
+            for one in self.unwrapped:
+                getattr(one.inner, "_shutdown_workers", int)()
+
+
+def of_a_subclass(
+    owner: Any, kind: type, dataset: Any, options: dict[str, Any]
+) -> Iterable[tuple[Any, WatchedBatch]]:
+    """Return a loader that iterates as the class of *owner* does, over a *dataset* that is watched.
+
+    A subclass may change batches in its own `__iter__` or `_get_iterator`: move them to a device,
+    for example. It sees batches as they are, so between it and *kind* stands a class that takes
+    from each how it was made. Attributes that the subclass gave to *owner* are in the new one.
+    """
+    unwrapped: list[Unwrapping] = []
+    hook = "_get_iterator" if hasattr(kind, "_get_iterator") else "__iter__"
+
+    def unwrapping(self: Any) -> Unwrapping:
+        unwrapped.append(Unwrapping(getattr(super(between, self), hook)()))
+        return unwrapped[-1]
+
+    between: type = type("Unwrapped", (kind,), {hook: unwrapping})
+    mixed: type = type(type(owner).__name__, (type(owner), between), {})
+    loader: Any = object.__new__(mixed)
+    kind.__init__(loader, dataset, **options)  # type: ignore[misc]
+    for name, value in vars(owner).items():
+        vars(loader).setdefault(name, value)
+    return Paired(loader, unwrapped)
+
+
+@contextmanager
+def drawing_from(order: Any, owner: Any) -> Iterator[Iterator[Any]]:
+    """Give an iterator over a copy of a sampler, which stays as it is.
+
+    Its dataset is not copied. A sampler that cannot be copied is asked itself, and its
+    generators are set back, as far as they say how.
+    """
+    generators = [
+        generator
+        for sampler in (order, getattr(order, "sampler", None))
+        if (generator := getattr(sampler, "generator", None)) is not None
+        and hasattr(generator, "set_state")
+    ]
+    shared = [owner, getattr(owner, "dataset", None), *generators]
+    with ExitStack() as then:
+        for generator in generators:  # it draws for this as for an epoch
+            then.callback(generator.set_state, generator.get_state())
+        copied = order
+        with suppress(Exception):  # whatever its owner's class raises
+            copied = deepcopy(order, {id(one): one for one in shared})
+        yield iter(copied)
+
+
+@contextmanager
+def restored() -> Iterator[ModuleType | None]:
+    """Restore random states and the number of threads after the block.
+
+    The block gets PyTorch, or None if it is not imported. PyTorch's warning of more workers
+    than cores is ignored: they are only tried here.
+    """
+    torch: Any = sys.modules.get("torch")
+    numpy: Any = sys.modules.get("numpy")
+    with ExitStack() as then, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "This DataLoader will create")
+        then.callback(random.setstate, random.getstate())
+        if numpy:
+            then.callback(numpy.random.set_state, numpy.random.get_state())
+        if torch:
+            then.callback(torch.set_rng_state, torch.get_rng_state())
+            then.callback(torch.set_num_threads, torch.get_num_threads())
+        if torch and torch.cuda.is_initialized():
+            then.callback(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all())
+        yield torch

@@ -1,0 +1,154 @@
+"""Every number that decides what a page says: its name, its unit, and where it comes from.
+
+A number that is typed anywhere else in this package is a bug. Shares are between 0 and 1.
+"""
+
+from dataclasses import dataclass
+
+# ---- which verdict a job gets (verdict.py) ----
+
+# Share of an epoch. Single epochs of one and the same job differ from their mean by 6 % (median of
+# three jobs on a GPU machine), so nobody can see a saving below this without many epochs.
+WORTH = 0.05
+# Share of an epoch, where nobody repeated the same run: short runs on a busy machine differ by a
+# tenth, so a saving below this cannot be told from chance. It takes the place of WORTH in `probe`.
+SMALL = 0.10
+# Share of the shorter of two runs that is hidden behind the longer one. All hidden is 1 and nothing
+# is 0; both are blurred by a tenth on each of two runs, so only a clear majority counts as either.
+HIDDEN = 0.75
+NOT_HIDDEN = 0.25
+# Times loader and step one after the other. Two runs that are each wrong by a tenth make 1.2 at
+# most; a loop that takes longer is slowed down by itself.
+SLOWED = 1.25
+# Share of what is to be explained. A part that is more than half of it decides.
+MOSTLY = 0.5
+# Share of its cores that a job can fill: the rest goes to the system, to starts and to the ends of
+# epochs, where some cores have nothing to do. A job that fills more has little left.
+FULL = 0.85
+# Share of all computed work. A step with less than a fifth of it does not compete for the cores
+# with the loader: without the step the loader would be a fifth faster at most.
+STEP_COUNTS = 0.20
+
+# ---- which changes are recommended (choosing.py) ----
+
+# Share of an epoch. Settings that are as near as this are the same to everybody, and the one that
+# costs the least is better.
+AS_GOOD = 0.02
+# Settings that are really run: each takes seconds, which a user waits for.
+TRIED = 3
+# Rounds of trials; in each of them the job as it is runs beside its rivals.
+ROUNDS = 2
+# Epochs of a training, of which only the first starts the workers that stay.
+EPOCHS = 10
+# Batches ahead of each worker: PyTorch's own number, and one of which people hope for more.
+DEPTHS = (2, 4)
+# Workers per core that are compared: of workers that compute, twice as many as cores are one too
+# many already; of workers that wait for files, a core serves eight.
+WORKERS_THAT_COMPUTE = 2
+WORKERS_THAT_WAIT = 8
+# Workers of one job at most, whatever the cores: each is a process with a Python of its own.
+MOST_WORKERS = 128
+# Times the samples of an epoch. Epochs of an iterable that differ by less differ by the rests of
+# batches, one for each worker; by more if workers repeat samples or leave some out.
+AS_MANY = 1.1
+# Rows of a table on a page that is read.
+MOST_ROWS = 10
+
+# ---- what counts in a run (numbers.py, comparing.py) ----
+
+# Batches of each worker until buffers are full: the first starts it, and two wait for the loop with
+# PyTorch's own depth. Runs are compared after these.
+FILL = 3
+# Batches of each worker, after those, that a run needs to be compared at all. Workers give their
+# batches in bursts; fewer than three bursts are the inside of a burst.
+BEHIND = 3
+# Batches of a run without workers, or with one, at least: the first one is not counted.
+FEWEST = 3
+# Times the median. A longer time that does not come again is a hiccup of the machine.
+HICCUP = 3.0
+# Times the mean. If every second step works, it takes twice the mean; half of that is room for noise.
+LONG_STEP = 1.5
+# Standard deviation, as a share of the mean, below which batches count as alike.
+EVEN = 0.10
+# Share of the time of making a batch. Waiting for less than this is the noise of the clocks.
+WAITS_ABOVE = 0.06
+# Cores. A step that holds less waits for an accelerator, and only launches work.
+COMPUTES = 0.3
+# Batches. A median of fewer says nothing.
+TOO_FEW = 4
+# Seconds. A batch that was made so long before the loop asked for it lay ready.
+READY_FOR = 0.002
+# Cores that other programs used during the runs, as a share of ours, from which a page names them.
+OTHERS = 0.10
+
+# ---- a device (device.py) ----
+
+# Steps that are timed. A queue that holds more than these counts as one that holds as many.
+LAUNCHES = 20
+# Steps at least, whatever they take.
+FEWEST_LAUNCHES = 4
+# Seconds of timing after which fewer steps are enough.
+LONG_ENOUGH = 0.5
+# Share of the time of launching. A device that has less left to do then has no queue.
+SLIGHT_REST = 0.1
+# Share of the device's time for a step. A call that returns later has waited for room in the queue.
+WAITED = 0.3
+# Bytes of copies of a batch that exist at one time, so that each step has one of its own.
+COPIES = 500_000_000
+
+# ---- three runs (three_runs.py) ----
+
+# Times that each of the three runs is made. The medians count: one hiccup changes nothing.
+REPEATS = 3
+# Batches that are taken when they are ready, and how often a batch's time is waited before each.
+TAKEN_READY = 5
+UNTIL_READY = 4
+
+# ---- a forecast (forecast.py) ----
+
+# Batches of a period of a long epoch, and rounds of its workers: costs repeat after it.
+PERIOD = 48
+PERIOD_ROUNDS = 2
+# Share by which two periods may differ that count as the same.
+SAME_PACE = 0.005
+# Batches that are simulated at most; the longest epochs are extrapolated from there.
+SIMULATED = 2_000
+# Batches of a run that is compared with one that was seen.
+COMPARED = 400
+# Neighbours among the batches that were seen, one of which stands for a batch that was not.
+NEIGHBOURS = 16
+# Seconds to end workers, and for each of them: of forked ones, with PyTorch. Small beside an epoch.
+STOP = 0.015
+STOP_EACH = 0.001
+
+# ---- watching (runs.py) ----
+
+# Batches that are drawn from a sampler, and kept of those: a sampler may be long, or never end.
+DRAWN = 100_000
+KEPT = 2_000
+# Seconds. A worker that gives nothing for so long never will, not counting its start. It is longer
+# for a loader that says so itself, or whose batches were seen to take long.
+NEVER = 20.0
+# Times the longest batch that was seen: a worker beside others takes longer, but not so much.
+PATIENCE = 4
+
+
+@dataclass(frozen=True)
+class Durations:
+    """How many seconds runs last: long enough for the usual batch of 1 to 300 ms.
+
+    A *run* goes on for a second, and a *survey* of the batches of an epoch for longer; runs beside
+    workers are repeated until *again*. Trials of one
+    setting take *trial* each. Where batches take long, runs go on until there are enough of
+    them, but none is begun that would end after *most*, nor a trial that takes *most_of_trial*.
+    """
+
+    run: float = 1.0
+    survey: float = 3.0
+    again: float = 14.0
+    trial: float = 1.2
+    most: float = 60.0
+    most_of_trial: float = 20.0
+
+
+USUAL = Durations()

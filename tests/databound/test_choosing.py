@@ -1,0 +1,230 @@
+"""What is tried and what is believed: slow batches, busy machines, and trials that promise too much."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from support.modelled_jobs import Modelled
+
+from databound import recommend
+from databound.advice import recommended
+from databound.choosing import (
+    Bounds,
+    TableRow,
+    Trials,
+    by_trials,
+    choose,
+    combinations,
+    forecast_row,
+    rank,
+    try_best,
+)
+from databound.job import Seen
+from databound.measuring import measure_subject
+from databound.page import alters_of, described, needs_of, plus_or_minus
+from databound.setting import Setting
+from databound.thresholds import TRIED, Durations
+from databound.watching import Watch
+
+SLOW = Modelled(0.30, 0.010, computes=False, batches=160)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_runs_of_slow_batches_go_on_until_they_can_be_compared(workers: int) -> None:
+    """Six batches of each worker: three until buffers are full, and three that count."""
+    job = SLOW.job()
+    step = job.numbers.threads[1]
+    assert step.unexplained[workers] == pytest.approx(1.0, abs=0.001)
+    told = job.forecast(num_workers=workers)
+    assert [*told] == pytest.approx(SLOW.seconds(workers), rel=0.02)
+
+
+def test_measuring_ends_in_time_and_says_what_was_left_out() -> None:
+    model = Modelled(2.5, 0.010, computes=False, batches=160)
+    told: list[str] = []
+    job = measure_subject(model, 2, tell=told.append)
+    assert job.numbers.not_measured == [2, 4]
+    assert model.time < 120
+    assert "measuring the loader and the step: about 60 s" in told[0]
+    page = str(recommend(replace(job, subject=None)))
+    assert "Not measured, because batches take long: num_workers=2, 4." in page
+
+
+def test_a_trial_that_would_take_too_long_is_not_made() -> None:
+    job = SLOW.job()
+    table = [forecast_row(job, {}), *rank(job, rows_of(job))]
+    before = len(SLOW.ran)
+    trials = try_best(job, SLOW, table, Durations(most_of_trial=0.001))
+    assert trials.took == {}
+    assert len(trials.too_long) > 0
+    assert SLOW.ran[before:] == [0, 0]
+
+
+def rows_of(job: Any) -> list[TableRow]:
+    return [forecast_row(job, changes) for changes in combinations(job)]
+
+
+def test_rivals_are_tried_in_rounds_beside_the_job_as_it_is() -> None:
+    """So a machine that becomes slower in between makes all of them slower."""
+    model = Modelled(0.020, 0.010, computes=False)
+    job = model.job()
+    table = [forecast_row(job, {}), *rank(job, rows_of(job))]
+    before = len(model.ran)
+    trials = try_best(job, model, table)
+    ran = model.ran[before:]
+    rivals = ran[1 : 1 + TRIED]
+    assert ran == [0, *rivals, *rivals, 0]
+    assert len(trials.now) == 2
+    assert all(len(took) == 2 for took in trials.took.values())
+
+
+BOUNDS = Bounds(any=0.5, cores=0.4)
+NOW = TableRow({}, 1.0, 1.0, 0.0, tried=1.0)
+RIVAL = TableRow({"num_workers": 2}, 0.7, 0.7, 0.0, tried=0.7)
+
+
+def trials_of(*took: float) -> Trials:
+    return Trials(now=[1.0] * len(took), took={1: [*took]})
+
+
+@pytest.mark.parametrize(
+    ("took", "saves", "believed"),
+    [
+        (0.7, 0.3, True),
+        (0.59, 0.4, True),  # as near to the bound as settings are to each other
+        (0.3, 0.4, False),
+        (0.1, 0.4, False),
+    ],
+)
+def test_nothing_is_confirmed_that_a_bound_excludes(
+    took: float, saves: float, believed: bool
+) -> None:
+    (found,) = by_trials([NOW, RIVAL], trials_of(took, took), BOUNDS, error=0.0)
+    assert found.saves == pytest.approx(saves)
+    assert found.believed == believed
+    job = Modelled(0.020, 0.010, computes=False).job()
+    told = str(described(job, found))
+    assert ("confirmed by a real run" in told) == believed
+    assert ("tried, and not confirmed" in told) != believed
+
+
+def test_a_saving_has_the_range_in_which_rounds_differed() -> None:
+    (found,) = by_trials([NOW, RIVAL], trials_of(0.65, 0.75), BOUNDS, error=0.0)
+    assert found.saves == pytest.approx(0.3)
+    assert found.within == pytest.approx(0.05)
+    (found,) = by_trials([NOW, RIVAL], trials_of(0.7, 0.7), BOUNDS, error=0.1)
+    assert found.within == pytest.approx(0.07)
+    assert by_trials([NOW, RIVAL], trials_of(0.7, 0.7), BOUNDS, error=0.31) == []
+
+
+def test_a_job_that_differs_from_itself_in_the_rounds_is_less_certain() -> None:
+    job = Modelled(0.020, 0.010, computes=False).job()
+    trials = Trials(now=[1.0, 1.5], took={1: [0.72, 0.72 * 1.5]})
+    choice = choose(job, [NOW, RIVAL], trials, BOUNDS, error=0.1)
+    assert choice.error == pytest.approx((0.1 + 0.5) / 2)
+    assert choice.worth == []
+    assert choice.alike == 0
+
+
+# ---- what a page says against its own numbers ----
+
+
+@pytest.fixture
+def page(capsys: pytest.CaptureFixture[str]) -> Any:
+    """A function that gives the page of a job, and no text on the way there."""
+
+    def of(job: Any) -> str:
+        found = str(recommended(job))
+        capsys.readouterr()
+        return found
+
+    return of
+
+
+@pytest.mark.parametrize(("others", "named"), [(0.1, False), (1.3, True)])
+def test_a_busy_machine_is_told_from_an_uneven_job(
+    page: Any, others: float, named: bool
+) -> None:
+    model = Modelled(0.020, 0.010, computes=False)
+    model.others = others
+    job = model.job()
+    assert job.numbers.others == others
+    said = "Other programs used 1.3 of 2 cores meanwhile"
+    assert (said in page(job)) == named
+    job.numbers.noise = 0.9
+    assert page(job).startswith("Cannot tell")
+    assert ("other programs used 1.3 of the cores" in page(job)) == named
+
+
+def test_what_was_seen_stands_beside_what_is_forecast(page: Any) -> None:
+    job = Modelled(0.020, 0.010, computes=False).job()
+    assert job.seen
+    assert [*job.seen] == pytest.approx([34, 1.01, 1.01])
+    agreed = page(job)
+    assert "34 batches were seen to take 1,010 ms, and 1,010 ms by the forecast." in agreed
+    assert "What was seen and the forecast" not in agreed
+    job.seen = Seen(34, 1.01, 4.4)
+    assert "What was seen and the forecast of it differ by more" in page(job)
+
+
+def test_runs_that_cannot_tell_offer_no_table_of_savings(page: Any) -> None:
+    job = Modelled(0.020, 0.010, computes=False).job()
+    job.numbers.noise = 0.9
+    found = recommended(job)
+    assert found.verdict == "cannot tell"
+    assert found.rows() == []
+    assert "saves" not in str(found)
+    assert "buffer" not in str(found)
+
+
+def test_memory_is_that_of_the_processes_and_of_batches_as_far_as_it_is_known() -> None:
+    job = Modelled(0.020, 0.010, computes=False).job()
+    setting = Setting(num_workers=4)
+    row = TableRow({"num_workers": 4}, 1.0, 1.0, 0.0)
+    assert needs_of(job, row, setting) == "4 processes and 8 kB for batches"
+    seen = row._replace(private=10_000_000)
+    assert needs_of(job, seen, setting) == (
+        "4 processes with 40 MB of their own and 8 kB for batches"
+    )
+    job.numbers.nbytes = 0
+    assert needs_of(job, row, setting) == "4 processes"
+    assert needs_of(job, row, Setting()) == "no processes"
+
+
+def test_what_changes_for_the_samples_is_said_of_what_changes_it() -> None:
+    job = Modelled(0.020, 0.010, computes=False).job()
+    workers = alters_of(job, {"num_workers": 2}, Setting(num_workers=2))
+    assert "random numbers drawn in __getitem__ are others" in workers
+    stays = alters_of(job, {"persistent_workers": True}, Setting(num_workers=2))
+    assert stays == "no sample changes"
+    job.numbers.stream = True
+    order = "the order of the samples changes"
+    assert alters_of(job, {"num_workers": 2}, Setting(num_workers=2)) == order
+    assert alters_of(job, {"num_workers": 1}, Setting(num_workers=1)) != order
+
+
+def test_no_digit_says_more_than_is_known() -> None:
+    assert plus_or_minus(0.416, 0.135) == "42 ± 14 %"
+    assert plus_or_minus(0.416, 0.0) == "42 ± 1 %"
+
+
+def test_a_run_that_gave_too_little_is_no_trial() -> None:
+    class Short(Modelled):
+        """A loader that is left after a batch, whatever is asked of it."""
+
+        def go(self, workers: int, seconds: float, **more: Any) -> Watch:
+            seen = super().go(workers, seconds, **more)
+            if workers and self.short:
+                seen.batches = seen.batches[:1]
+                seen.whole = False
+            return seen
+
+        short = False
+
+    model = Short(0.020, 0.010, computes=False)
+    job = model.job()
+    model.short = True
+    table = [forecast_row(job, {}), forecast_row(job, {"num_workers": 2})]
+    trials = try_best(job, model, table)
+    assert trials.took == {}
+    assert trials.failed == ["num_workers=2: it gave too few batches to be compared"]
