@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .job import Job
 from .setting import Setting
-from .thresholds import BEHIND, COMPARED, FILL
+from .thresholds import BEHIND, COMPARED, FILL, MADE_AFTER
 from .watching import Watch
 
 
@@ -64,7 +64,7 @@ def compared(job: Job, seen: Watch, setting: Setting) -> Compared | None:
         return None
     model = job.modelled(setting, watched=True)
     # A run that is left goes on until its buffers are empty
-    most = window.last + max(setting.ahead, 8 * setting.num_workers)
+    most = window.last + max(setting.ahead, MADE_AFTER * setting.num_workers)
     arrivals = [0.0, *model.run(1, most).epochs[0].arrivals]
     came = [seen.began, *(batch.got for batch in seen.batches)]
     took = came[window.last] - came[window.first]

@@ -16,6 +16,7 @@ from .thresholds import (
     FILL,
     PERIOD,
     PERIOD_ROUNDS,
+    PERIODS,
     SAME_PACE,
     SIMULATED,
     STOP,
@@ -174,7 +175,7 @@ class Model(NamedTuple):
         period = self.period()
         rest = self.batches % period
         margin = math.ceil((FILL * self.setting.workers_at_work + self.drained) / period)
-        periods = 2 + margin
+        periods = PERIODS + margin
         if self.numbers.uneven:
             periods *= 2  # to have stragglers enough
         while True:
@@ -199,7 +200,7 @@ class Model(NamedTuple):
     def paces(self, epoch: Epoch, period: int) -> tuple[float, float]:
         """Return the seconds per batch of the last two periods before the end of an *epoch*."""
         last = epoch.count - 1 - self.drained
-        ends = [epoch.arrivals[last - number * period] for number in range(3)]
+        ends = [epoch.arrivals[last - number * period] for number in range(PERIODS + 1)]
         return (ends[0] - ends[1]) / period, (ends[1] - ends[2]) / period
 
     def pace(self, epoch: Epoch, period: int) -> float:

@@ -29,7 +29,21 @@ from .numbers import (
 )
 from .runs import LoaderAndStep, Subject, restored
 from .setting import Setting
-from .thresholds import FEWEST, MOSTLY, SMALL, USUAL, Durations
+from .thresholds import (
+    BESIDE,
+    BESIDE_EACH,
+    FEWEST,
+    LEAST_ROUNDS,
+    LEAST_WORKERS,
+    MOSTLY,
+    REPEATED,
+    SHORTER,
+    SMALL,
+    TO_THE_END,
+    USUAL,
+    WARM,
+    Durations,
+)
 from .uneven import Uneven
 from .watching import Watch
 
@@ -136,7 +150,7 @@ class Runs:
         """Make all runs. Raises ValueError for a loader that gives nothing."""
         go = self.subject.go
         run = self.durations.run
-        go(0, 0.1 * run, step=True)  # warm
+        go(0, WARM * run, step=True)
         self.subject.device = self.subject.time_device()
         self.alone = go(0, run, least=FEWEST, step=True)
         self.one = go(1, run, least=FEWEST)
@@ -150,7 +164,7 @@ class Runs:
         if self.subject.stream:
             self.make_whole()
         if self.fits(self.seconds_of(0, FEWEST)):
-            self.again = go(0, 0.4 * run, least=FEWEST, step=True)
+            self.again = go(0, REPEATED * run, least=FEWEST, step=True)
         self.make_larger()
 
     def make_survey(self) -> None:
@@ -175,14 +189,14 @@ class Runs:
         numbers = [usual]
         if self.step_of(self.alone).computes:
             numbers = self.subject.threads()
-        seconds = 0.6 * run if len(numbers) == 1 else 0.45 * run
+        seconds = run * (BESIDE if len(numbers) == 1 else BESIDE_EACH)
         wanted = self.numbers_of_workers()
         began = self.subject.clock()
         for rounds in count(1):
             for threads in numbers:
                 self.subject.use_threads(threads)
                 if threads not in self.alones:
-                    alone = self.subject.go(0, 0.5 * run, least=FEWEST, step=True)
+                    alone = self.subject.go(0, SHORTER * run, least=FEWEST, step=True)
                     self.alones[threads] = alone
                 for workers in sorted(wanted):
                     if self.one_beside(workers, threads, seconds):
@@ -190,7 +204,7 @@ class Runs:
                     wanted.discard(workers)
             now = self.subject.clock()
             # Two rounds if there is time, and more if there is time for one more
-            needs = 0.0 if rounds < 2 else (now - began) / rounds
+            needs = 0.0 if rounds < LEAST_ROUNDS else (now - began) / rounds
             if now + needs > self.began + self.durations.again:
                 break
 
@@ -217,7 +231,8 @@ class Runs:
 
     def numbers_of_workers(self) -> set[int]:
         """Return 1, 2, 4 and so on up to the cores, but up to 4 at least, and the present number."""
-        powers = {2**power for power in range(max(3, self.cores.bit_length()))}
+        most = max(self.cores, LEAST_WORKERS)
+        powers = {2**power for power in range(most.bit_length())}
         return {self.cores, *powers} | ({self.subject.now.num_workers} - {0})
 
     def make_whole(self) -> None:
@@ -226,7 +241,7 @@ class Runs:
         self.whole = {run.workers: run for run in made if run.whole}
         for workers in {1, self.cores, 2 * self.cores} - self.whole.keys():
             with suppress(RuntimeError):  # it may have no room for so many
-                run = self.subject.go(workers, 1.5 * self.durations.run)
+                run = self.subject.go(workers, TO_THE_END * self.durations.run)
                 if run.whole:
                     self.whole[workers] = run
 
@@ -242,8 +257,8 @@ class Runs:
             return
         run = self.durations.run
         try:
-            made = self.subject.go(1, 0.5 * run, size=2)
-            stepped = self.subject.go(0, 0.5 * run, step=True, size=2)
+            made = self.subject.go(1, SHORTER * run, size=2)
+            stepped = self.subject.go(0, SHORTER * run, step=True, size=2)
             if not (made.batches and stepped.batches):
                 return
             factors = {

@@ -117,11 +117,10 @@ class Recommendation:
 
     def sections(self) -> dict[str, list[str]]:
         """Return the page: paragraphs, with lines under them; if little can be saved, a verdict."""
-        at_most = f"{with_capital(self.at_most)}."
         within = f"The same run, repeated, differed by {percent(self.error)}."
         found: dict[str, list[str]] = {
             f"{with_capital(str(self.decided))}.": [],
-            f"{self.takes()} {at_most} {within}": [],
+            f"{self.takes()} {self.limits()} {within}": [],
         }
         if lines := list(self.doubts()):
             found["What makes these numbers doubtful:"] = lines
@@ -157,6 +156,13 @@ class Recommendation:
             f" by the forecast; {batches} were seen to take {milliseconds(seen.seconds)}"
         )
         return f"{words}, and {milliseconds(seen.forecast)} by the forecast."
+
+    def limits(self) -> str:
+        """Say what any loader could save, and what full cores allow if that is less."""
+        words = f"No loader can save more than {percent(self.bounds.any)}"
+        if self.bounds.cores < self.bounds.any:
+            words += f", and no setting more than {percent(self.bounds.cores)}"
+        return f"{words}."
 
     def doubts(self) -> Iterator[str]:
         """Yield what speaks against the numbers of this page."""
@@ -227,6 +233,7 @@ class Recommendation:
         """
         asked: list[Changes] = [{"num_workers": workers} for workers in (1, 2, 4, 8)]
         asked += [row.changes for row in self.table if row.tried is not None]
+        asked += [change.settings for change in self.changes]
         for row in self.table[:2]:  # now, and the best
             asked += [row.changes, row.changes | {"prefetch_factor": 4}]
         return [row for row in self.table if row.changes in asked][:MOST_ROWS]

@@ -109,12 +109,16 @@ UNTIL_READY = 4
 # Batches of a period of a long epoch, and rounds of its workers: costs repeat after it.
 PERIOD = 48
 PERIOD_ROUNDS = 2
+# Periods that are compared, and that are run at least.
+PERIODS = 2
 # Share by which two periods may differ that count as the same.
 SAME_PACE = 0.005
 # Batches that are simulated at most; the longest epochs are extrapolated from there.
 SIMULATED = 2_000
 # Batches of a run that is compared with one that was seen.
 COMPARED = 400
+# Batches that each worker of the model still makes after these: a run that is left goes on.
+MADE_AFTER = 8
 # Neighbours among the batches that were seen, one of which stands for a batch that was not.
 NEIGHBOURS = 16
 # Seconds to end workers, and for each of them: of forked ones, with PyTorch. Small beside an epoch.
@@ -131,6 +135,25 @@ KEPT = 2_000
 NEVER = 20.0
 # Times the longest batch that was seen: a worker beside others takes longer, but not so much.
 PATIENCE = 4
+
+
+# ---- how long runs last (measuring.py) ----
+
+# Shares of a run. The first one fetches code and files, and nothing of it counts.
+WARM = 0.1
+# The same run once more, to see by how much it differs.
+REPEATED = 0.4
+# Beside workers: each of about three numbers of workers, and less if each has two numbers of threads.
+BESIDE = 0.6
+BESIDE_EACH = 0.45
+# Of what is compared with a whole run: fewer threads, larger batches.
+SHORTER = 0.5
+# An iterable that ends shortly after a run shows how many samples it has.
+TO_THE_END = 1.5
+# Rounds of runs beside workers, at least: one run is no run.
+LEAST_ROUNDS = 2
+# The largest number of workers that is run at least, however few the cores are.
+LEAST_WORKERS = 4
 
 
 @dataclass(frozen=True)
