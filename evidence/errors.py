@@ -11,6 +11,12 @@ from lessonkit import DataLoader, Dataset, Machine, Storage, Trace, benchmark, w
 from lessonkit.engine.ranks import Ranks
 from lessonkit.optimize import rewrite
 
+TFDATA_ELEMENTS = (
+    "tfdata_elements",
+    "tfdata_random_elements",
+    "tfdata_batch_elements",
+    "tfdata_operator_elements",
+)
 TFDATA_TIMES = (
     "tfdata_timings",
     "tfdata_guide_timings",
