@@ -92,6 +92,7 @@ class Modelled:
         self.ran: list[int] = []  # the numbers of workers of all runs
 
         self.others = 0.0
+        self.private: int | None = None  # bytes that a worker has for itself
         self.may_launch = device is not None
 
     def clock(self) -> float:
@@ -214,6 +215,7 @@ class Modelled:
         else:
             seen.whole = True
         self.time += seen.ended
+        seen.private = self.private if workers else None
         return seen
 
     def ends_of_steps(self, trace: Any, step: bool) -> dict[int, float]:
