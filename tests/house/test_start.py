@@ -113,7 +113,9 @@ def spoil_stamp() -> None:
         lambda: targets.READY.unlink(),
         lambda: targets.READY.write_text("{"),
         lambda: targets.READY.write_text("[]"),
-        lambda: targets.READY.write_text(json.dumps({"for": {}, "place": str(targets.ROOT)})),
+        lambda: targets.READY.write_text(
+            json.dumps({"for": {}, "place": str(targets.ROOT)})
+        ),
         spoil_stamp,
         lambda: targets.PYTHON.unlink(),
     ],
