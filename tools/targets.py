@@ -131,7 +131,7 @@ class Stamp(TypedDict):
 
 def made() -> Stamp | None:
     """Return what .venv was made for; None if it is half made, was moved, or has lost its Python."""
-    with suppress(OSError, ValueError, TypeError, KeyError):
+    with suppress(OSError, ValueError, TypeError, AttributeError):
         found: Stamp = json.loads(READY.read_text(encoding="utf-8"))
         is_ours = (
             found.keys() == Stamp.__annotations__.keys()
