@@ -174,7 +174,8 @@ class Runs:
         Stragglers are few, and the other runs are short. Of an epoch that was seen to its end
         there is no more, and of an iterable a run to the end is made anyway.
         """
-        if self.alone.whole or self.subject.stream:
+        needs = self.durations.survey + self.seconds_of(self.cores, self.cores)
+        if self.alone.whole or self.subject.stream or not self.fits(needs):
             return
         with suppress(RuntimeError):  # it may have no room for so many
             self.surveys.append(self.subject.go(self.cores, self.durations.survey))
