@@ -11,12 +11,18 @@ from lessonkit import DataLoader, Dataset, Machine, Storage, Trace, benchmark, w
 from lessonkit.engine.ranks import Ranks
 from lessonkit.optimize import rewrite
 
-TFDATA_TIMES = (
-    "timing_cases.json",
-    "guide_timing_cases.json",
-    "batch_timing_cases.json",
+TFDATA_ELEMENTS = (
+    "tfdata_elements",
+    "tfdata_random_elements",
+    "tfdata_batch_elements",
+    "tfdata_operator_elements",
 )
-TORCH_TIMES = ("torch_timing_cases.json", "torch_rule_timing_cases.json")
+TFDATA_TIMES = (
+    "tfdata_timings",
+    "tfdata_guide_timings",
+    "tfdata_batch_timings",
+)
+TORCH_TIMES = ("torch_timings", "torch_rule_timings")
 ALL_REDUCE = 0.0008  # seconds, which each step of several ranks takes beside its own time
 
 
@@ -141,7 +147,7 @@ def ranks_run(case: dict[str, Any]) -> Ranks:
 def of_ranks() -> RankErrors:
     """Return the errors of all jobs on several ranks."""
     runs, waits, is_slowest = [], [], []
-    for case in cases("ranks_cases.json"):
+    for case in cases("ranks"):
         found, measured = ranks_run(case), case["measured"]
         whole = max(row[-1][3] for row in measured)
         runs.append(found.duration / whole - 1)
@@ -197,7 +203,7 @@ def storage_run(case: dict[str, Any]) -> Trace:
 def of_storages() -> ReadErrors:
     """Return the errors of all readers of a shared storage."""
     lasts, each = [], []
-    for case in cases("store_cases.json"):
+    for case in cases("storages"):
         trace = storage_run(case)
         count = len(case["readers"])
         ends = {span.sample: span.end for span in trace.work if span.stage == "Get"}

@@ -1,16 +1,15 @@
-"""Cases of many machines: those beside the tests, or those in LESSONKIT_MANY_CASES if that is set."""
+"""Cases of many machines: those of `evidence`, or those in LESSONKIT_MANY_CASES if that is set."""
 
-import json
 import os
-from pathlib import Path
 from statistics import median
 from typing import Any
 
-FOLDER = Path(os.environ.get("LESSONKIT_MANY_CASES") or Path(__file__).parent / "data")
+from evidence import record
 
 
 def cases(name: str) -> list[dict[str, Any]]:
-    found = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    folder = os.environ.get("LESSONKIT_MANY_CASES")
+    found = record.cases(f"{folder}/{name}.json" if folder else name)
     return [case for case in found if not case.get("note")]
 
 

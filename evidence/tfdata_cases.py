@@ -1,10 +1,9 @@
 """Pipelines as the measured cases spell them, built with lessonkit."""
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+from evidence.record import cases as cases
 from lessonkit import ArtificialDataset, Dataset
 from lessonkit.engine.element import END
 from lessonkit.engine.machine import Machine
@@ -13,7 +12,6 @@ from lessonkit.engine.operators.stream import Scope
 from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
 
-DATA = Path(__file__).parent / "data"
 CORES = 2  # of the machine on which tf.data was measured
 
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -30,12 +28,6 @@ class PlannedError(Exception):
 
 class OutsideError(Exception):
     """The case needs an operator that is outside this project."""
-
-
-def cases(name: str) -> list[dict[str, Any]]:
-    loaded: Any = json.loads((DATA / name).read_text())
-    found: list[dict[str, Any]] = loaded if isinstance(loaded, list) else loaded["cases"]
-    return found
 
 
 def build(pipeline: dict[str, Any], x: Any = None) -> Dataset:

@@ -1,12 +1,11 @@
 """Loaders as the measured cases spell them, built with lessonkit, and run as those were run."""
 
-import json
 import os
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
+from evidence import record
 from lessonkit import DataLoader, Dataset, Handling, Machine, get_worker_info, work
 from lessonkit.engine.element import END, Element
 from lessonkit.engine.node import NodeStates
@@ -14,7 +13,6 @@ from lessonkit.engine.operators.stream import Scope
 from lessonkit.engine.trace import Name
 from lessonkit.engine.virtual import Virtual
 
-DATA = Path(__file__).parent / "data"
 ERRORS = {
     "KeyError": KeyError,
     "IndexError": IndexError,
@@ -40,8 +38,8 @@ HANDLING = {
 def cases(kind: str, *names: str) -> list[dict[str, Any]]:
     """The cases of a kind, "measured" or "epochs": those kept here, or those of a named file."""
     other = os.environ.get("LESSONKIT_TORCH_CASES")
-    paths = [Path(other)] if other else [DATA / name for name in names]
-    return [case for path in paths for case in json.loads(path.read_text()) if kind in case]
+    files = [record.cases(name) for name in ([other] if other else names)]
+    return [case for file in files for case in file if kind in case]
 
 
 def nap(seconds: float) -> float:

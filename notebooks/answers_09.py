@@ -133,7 +133,7 @@ def stay(
 
 
 def measured() -> Any:
-    """Return the seconds that real PyTorch took, as `python -m benchmarks.facts` measured them."""
+    """Return the seconds that real PyTorch took, as `python -m evidence.facts` measured them."""
     return json.loads(get_data(__name__, "measured_09.json") or b"")
 
 

@@ -82,7 +82,7 @@ class Errors(NamedTuple):
 def tried_rows(name: str) -> list[Tried]:
     """Return the predicted and the measured second epoch, as the job is and with each change.
 
-    The runs are real: `python -m benchmarks.job --store` wrote down the two epochs of each.
+    The runs are real: `python -m evidence.jobs.forecasts --store` wrote down the two epochs of each.
     """
     job, rows = stored(name), []
     runs = json.loads(get_data(__name__, f"tried_{name}_11.json") or b"")
@@ -174,7 +174,7 @@ def later_epoch(name: str, runs: str) -> float:
 
 
 def measured() -> Any:
-    """Return the seconds that real PyTorch took, as `python -m benchmarks.facts` measured them."""
+    """Return the seconds that real PyTorch took, as `python -m evidence.facts` measured them."""
     return json.loads(get_data(__name__, "measured_11.json") or b"")
 
 

@@ -28,7 +28,7 @@ GUIDE = ROOT / "docs" / "teaching.md"
 PART = re.compile(
     r"(?P<begin><!-- lessons: (?P<name>\w+) -->\n\n).*?(?P<end>\n\n<!-- end -->)", re.S
 )
-# Up to twelve, a number may be a word
+# Up to twenty, a number may be a word
 WORDS = (
     "zero",
     "one",
@@ -43,6 +43,14 @@ WORDS = (
     "ten",
     "eleven",
     "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
 )
 
 

@@ -7,7 +7,7 @@ In any Markdown of this repository, a number can be followed by a comment that c
 shows one. An expression has the names that its lesson leaves at its end, in the notebook and on the page
 for its teacher, those of a solution that the same cell shows, and on every page those of `names_for_all`.
 Its value is in seconds, in bytes, or a share of 1, and is shown in the unit and with as many digits as the
-number that stands there. A number up to twelve may be a word. The words around a number stay: read them
+number that stands there. A number up to twenty may be a word. The words around a number stay: read them
 again if it changed much.
 """
 

@@ -133,7 +133,10 @@ def made() -> Stamp | None:
     """Return what .venv was made for; None if it is half made, was moved, or has lost its Python."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         found: Stamp = json.loads(READY.read_text(encoding="utf-8"))
-        if found["place"] == str(ROOT) and PYTHON.exists():
+        is_ours = (
+            found.keys() == Stamp.__annotations__.keys()
+        )  # an older one said other things
+        if is_ours and found["place"] == str(ROOT) and PYTHON.exists():
             return found
     return None
 

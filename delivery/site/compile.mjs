@@ -12,7 +12,7 @@ const python = await loadPyodide({
   fsInit: async (fs) => fs.writeFile("/lib/packages.zip", readFileSync(`${folder}/packages.zip`)),
 });
 python.runPython(`
-import pyodide_kernel, anywidget, lessonkit.analysis, lessonkit.widgets
+import pyodide_kernel, anywidget, databound, lessonkit.analysis, lessonkit.widgets
 import ast, importlib.util, marshal, re, struct, sys, zipfile, zipimport
 
 ast.unparse(ast.parse("1"))  # which imports one more, and formulas need it
@@ -20,7 +20,7 @@ ast.unparse(ast.parse("1"))  # which imports one more, and formulas need it
 # A module that says itself that it is current: the archive is written only once.
 HEAD = importlib.util.MAGIC_NUMBER + struct.pack("<I", 1) + bytes(8)
 ROOT = "/lib/packages.zip/"
-OURS = re.compile(r"(lessonkit/.*|\\w+_\\d\\d)[.]py")  # the package, and what stands beside the lessons
+OURS = re.compile(r"((lessonkit|databound)/.*|\\w+_\\d\\d)[.]py")  # the packages, and what stands beside the lessons
 
 with zipfile.ZipFile("/compiled.zip", "w") as compiled:
     def add(archive, path, origin, source, optimize):
@@ -30,7 +30,7 @@ with zipfile.ZipFile("/compiled.zip", "w") as compiled:
     for name, module in sorted(sys.modules.items()):
         spec = getattr(module, "__spec__", None)
         loader = getattr(spec, "loader", None)
-        if spec and isinstance(loader, zipimport.zipimporter) and spec.origin.endswith(".py") and not name.startswith("lessonkit"):
+        if spec and isinstance(loader, zipimport.zipimporter) and spec.origin.endswith(".py") and not name.startswith(("lessonkit", "databound")):
             archive = "packages.zip" if "packages" in loader.archive else "python_stdlib.zip"
             # Nobody asks these for their documentation, but what Pyodide has of its own is made of it.
             optimize = 0 if name.startswith(("pyodide", "_pyodide")) else 2

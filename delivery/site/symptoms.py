@@ -116,7 +116,7 @@ def drawn(picture: dict[str, Any], name: str) -> str:
 def size(picture: dict[str, Any]) -> str:
     """Return the attributes that say how large a stored *picture* is shown in its lesson."""
     content = png(picture)
-    width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))
+    width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
     shown = picture["metadata"].get("image/png", {}).get("width", width)
     return f'width="{shown}" height="{round(height * shown / width)}"'
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from reprlib import repr as short  # for values that may be large
-from types import SimpleNamespace
 from typing import Any
 
 
@@ -235,6 +234,14 @@ def split(batch: Any) -> Iterator[Any]:
     return iter(batch)
 
 
+@dataclass(frozen=True)
+class TensorSpec:
+    """The *shape* and *dtype* of one value, as `tf.TensorSpec` has them; no shape allows any."""
+
+    shape: Any
+    dtype: Any
+
+
 def signature(types: Any, shapes: Any, specs: Any) -> Any:
     """Return one structure of specifications, as *specs* has them; None if nothing is said.
 
@@ -258,7 +265,7 @@ def signature(types: Any, shapes: Any, specs: Any) -> Any:
                 for name in names(types)
             ),
         )
-    return SimpleNamespace(shape=shapes, dtype=types)
+    return TensorSpec(shapes, types)
 
 
 def as_specified(value: Any, specs: Any) -> Any:

@@ -63,9 +63,9 @@ class _Pass:
 
     def __init__(self, node: Node) -> None:
         self.run = Threads(FOUR_CORES, shared, None)
-        self.task = self.run.current = ThreadTask(
-            self.run, self.run.process, None, self.run.name("Loop", LOOP, TRAIN)
-        )
+        stage = self.run.name("Loop", LOOP, TRAIN)
+        self.task = ThreadTask(self.run, self.run.process, None, stage)
+        self.run.current = self.task
         self.stream = Scope(self.run).open(node)
         self.is_open = True
         self.asking = False

@@ -19,7 +19,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from heapq import heappop, heappush
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from .element import NOTHING, Element, call_parts, stack
 from .machine import Machine, WorkLog, current, this_process
@@ -27,15 +27,14 @@ from .node import NodeStates
 from .run import Price, Process, Run, Stopped, Task, Waits
 from .trace import Name, Recorder
 
+T = TypeVar("T")
 HASTE = 3_000_000  # ns; so long helpers may catch up before an element is given
-
-
 LATE = 3_000_000  # ns; a task this far behind its own reckoning starts it afresh
 SLICE = 0.05  # s; how long a sleep or a wait goes on without a look at whether to stop
 VISIBLE = 20_000  # ns; a call to a real function that takes less is not worth a bar
 
 
-def start_thread(function: Callable[[Any], object], argument: Any) -> bool:
+def start_thread(function: Callable[[T], object], argument: T) -> bool:
     """Run `function(argument)` on a daemon thread; return False if none can start.
 
     *function* must not raise.
@@ -55,7 +54,12 @@ class ThreadTask(Task):
     run: "Threads"
 
     def __init__(
-        self, run: "Threads", process: Process, coro: Any, stage: Name, lane: int = 0
+        self,
+        run: "Threads",
+        process: Process,
+        coro: Any,  # None for the thread that asks, which drives several in a row
+        stage: Name,
+        lane: int = 0,
     ) -> None:
         super().__init__(run, process, coro, stage, lane)
         self.context = copy_context()
@@ -63,13 +67,14 @@ class ThreadTask(Task):
         self.lag = 0  # how far its clock is behind, if it has no thread
         self.alarm = threading.Lock()
         self.alarm.acquire()
-        # Without a coroutine, it is the thread that asks
-        self.asks = self.has_thread = coro is None
+        self.asks = coro is None
+        self.has_thread = self.asks  # a helper gets one when it is woken
         # The learner's function that it runs, if it runs one:
         self.call_stage = Name()
         self.element = Element(None)
         # Since it was called, or came back from its last work()
-        self.call_began = self.call_took = 0
+        self.call_began = 0
+        self.call_took = 0
         self.call_worked = False  # it has said its cost
 
     def work(self, duration: int, stage: str | None, kind: str) -> None:
@@ -298,7 +303,8 @@ class Threads(Run):
 
     def catch_up(self, asker: ThreadTask) -> None:
         """Let helpers catch up with the time that they have missed, now that *asker* asks again."""
-        asked = self.stood_still = asker.due
+        asked = asker.due
+        self.stood_still = asked
         while self.real - asked < HASTE and self.run_one(asker, asked):
             pass
         if self.must_stop(asker):

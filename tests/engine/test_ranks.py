@@ -161,7 +161,7 @@ def mixed_steps(case: dict[str, Any]) -> list[int]:
 def test_ranks_stop_at_the_last_step_that_was_right_in_real_jobs() -> None:
     """Real ranks hang or end after it, or sum what belongs to two epochs."""
     seen = 0
-    for case in cases("uneven_ends.json"):
+    for case in cases("uneven_ends"):
         pipelines = uneven(case)
         if not pipelines:
             continue
@@ -184,7 +184,7 @@ def test_ranks_stop_at_the_last_step_that_was_right_in_real_jobs() -> None:
 def test_real_jobs_of_several_epochs_mix_them_and_hang_at_the_end_of_the_last() -> None:
     """No step is refused, until the rank with more batches has no partner left."""
     seen = 0
-    for case in cases("uneven_ends.json"):
+    for case in cases("uneven_ends"):
         if epochs_of(case) > 1 and "barrier" not in case["what"]:
             shorter, longer = case["saw"]
             assert shorter["steps"] == longer["steps"] == 3 * epochs_of(case)

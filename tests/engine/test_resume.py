@@ -79,7 +79,7 @@ def test_a_resumed_run_gives_what_the_unbroken_one_would_have_given() -> None:
 def test_a_run_goes_on_as_tf_data_does() -> None:
     """What both can say, and no order that is drawn."""
     count = 0
-    for case in cases("resume_tf.json"):
+    for case in cases("resumes_tfdata"):
         try:
             dataset = eval(case["program"], {"D": Dataset})
             whole = benchmark(dataset, 1)
@@ -132,7 +132,7 @@ NOT_OURS = ("shuffle", "sampler", "generator", "Shuffles", "fails", "in_order")
 
 def test_a_run_goes_on_as_pytorch_does() -> None:
     count = 0
-    for case in cases("resume_torch.json"):
+    for case in cases("resumes_torch"):
         program = case.get("program", "")
         if not program or any(word in program for word in NOT_OURS):
             continue
@@ -189,7 +189,7 @@ GRAINS_OWN = ("huffle", "Fails", "Big", "gp.", "ge.")  # its draws, and what onl
 
 def test_a_run_goes_on_as_grain_does() -> None:
     count = 0
-    for case in cases("resume_grain.json"):
+    for case in cases("resumes_grain"):
         if any(word in case["program"] for word in GRAINS_OWN):
             continue
         dataset = eval(case["program"], AS_GRAIN).data
@@ -203,18 +203,17 @@ def test_a_run_goes_on_as_grain_does() -> None:
 
 
 def test_a_state_that_does_not_fit_is_refused_where_pytorch_goes_on() -> None:
-    for case in cases("resume_torch.json"):
-        misfit = case.get("misfit")
-        if misfit and "seed" not in misfit["what"]:
+    for case in cases("resumes_torch"):
+        if "misfit" in case and "seed" not in case["misfit"]:
             one, other = (
-                eval(f"StatefulDataLoader({misfit[key]})", AS_OURS)
+                eval(f"StatefulDataLoader({case[key]})", AS_OURS)
                 for key in ("state of", "into")
             )
             with pytest.raises(ValueError, match="resume"):
                 benchmark(
                     other,
                     1,
-                    resume=benchmark(one, 1).state(after=len(misfit["before"])),
+                    resume=benchmark(one, 1).state(after=len(case["before"])),
                 )
 
 

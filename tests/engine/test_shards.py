@@ -168,7 +168,7 @@ def is_random(case: Case) -> bool:
     )
 
 
-ALL = cases("shard_cases.json")
+ALL = cases("shards")
 EXPRESSED = [case for case in ALL if "error" not in case and case["rule"] not in NOT_HERE]
 
 

@@ -6,19 +6,14 @@ from typing import Any
 import pytest
 
 from evidence import tfdata_cases as tfdata
+from evidence.errors import TFDATA_ELEMENTS
 from evidence.tfdata_cases import OutsideError, PlannedError
 from lessonkit.engine.node import NodeStates, cardinality
 
-FILES = (
-    "element_cases.json",
-    "random_element_cases.json",
-    "batch_element_cases.json",
-    "tfdata_operator_elements.json",
-)
 CARDINALITIES = {-1: math.inf, -2: None}
 CASES = [
     case
-    for name in FILES
+    for name in TFDATA_ELEMENTS
     for case in tfdata.cases(name)
     if case["id"] != "take_while: after a shuffle"  # how many depends on the order
 ]

@@ -10,7 +10,7 @@ from lessonkit import Dataset
 from lessonkit.engine.node import NodeStates, cardinality, walk
 from lessonkit.optimize import RULES, rewrite
 
-CASES = tfdata.cases("tfdata_rewrite_elements.json")
+CASES = tfdata.cases("tfdata_rewrite_elements")
 # What tf.data's operators are called here; a fused map and filter is three of them
 NAMES = {
     ("Map", "Filter", "Map"): ("map_and_filter",),

@@ -8,8 +8,8 @@ import pytest
 from evidence import tfdata_cases as tfdata
 from evidence.errors import TFDATA_TIMES, of_run, of_tfdata, tfdata_run
 
-OPERATORS = tfdata.cases("tfdata_operator_timings.json")
-REWRITES = tfdata.cases("tfdata_rewrite_timings.json")
+OPERATORS = tfdata.cases("tfdata_operator_timings")
+REWRITES = tfdata.cases("tfdata_rewrite_timings")
 CASES = [*OPERATORS, *(case for name in TFDATA_TIMES for case in tfdata.cases(name))]
 # tf.data waits for the calls in progress when an epoch ends before its input; ours end at once
 WAITS_FOR_CALLS = ("prefetch, take_while", "parallel map, take_while")

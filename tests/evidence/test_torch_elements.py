@@ -7,7 +7,7 @@ import pytest
 
 from evidence import torch_cases
 
-CASES = torch_cases.cases("measured", "torch_element_cases.json")
+CASES = torch_cases.cases("measured", "torch_elements")
 PID = re.compile(r"worker \(pid\(s\) \d+\)|worker \d+")
 
 

@@ -1,6 +1,5 @@
 """What the lessons say of PyTorch and of NumPy's files is what these do."""
 
-import json
 import pickle
 import re
 import subprocess
@@ -13,6 +12,7 @@ from typing import Any
 import numpy
 import pytest
 
+from evidence import record
 from evidence.many_cases import cases
 
 ROOT = Path(__file__).parents[2]
@@ -55,9 +55,7 @@ def test_forked_processes_share_the_pages_of_a_memmap(tmp_path: Path) -> None:
 
 def test_a_resumed_loader_of_pytorch_repeats_random_numbers_without_a_seed() -> None:
     """Both workers draw the numbers of their first batches again; sample k gives 1000 k + a number."""
-    (case,) = (
-        case["repeated"] for case in cases("resume_torch.json") if "repeated" in case
-    )
+    (case,) = (case for case in cases("resumes_torch") if "repeated" in case)
     before, (*rest, end) = case["before"], case["rest"]
     assert end == "END"
     for first, again in zip(before, rest, strict=False):
@@ -150,35 +148,29 @@ def test_flex_attention_keeps_sentences_apart_only_with_a_mask() -> None:
         assert not torch.allclose(flex.flex_attention(*row), apart, atol=0.1)
 
 
-def test_uneven_ranks_of_a_real_job_hang_at_the_end() -> None:
+def test_uneven_ranks_of_a_real_job_hang_at_the_end(tmp_path: Path) -> None:
     """As the sentence of `benchmark` says of uneven ends, and section *When ranks end* of lesson 10."""
     pytest.importorskip("torch")
-    command = [sys.executable, "-m", "benchmarks.uneven_ends", "2"]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
+    path = tmp_path / "uneven_ends.json"
+    command = [sys.executable, "-m", "evidence", "uneven-ends", "--only", "ddp"]
+    subprocess.run(
+        [*command, "--out", str(path)],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        timeout=300,
     )
-    saw = {
-        (case, rank): seen
-        for case, rank, *seen in map(json.loads, done.stdout.splitlines())
-    }
+    saw = {case["case"]: case["saw"] for case in record.cases(str(path))}
+    mixed = [0, 0, 0, 0.5, 1, 1, 1.5, 1.5, 2]  # the halves are of two epochs
     for case, gradients in {
-        "one epoch": [0, 0, 0],
-        "three epochs": [
-            0,
-            0,
-            0,
-            0.5,
-            1,
-            1,
-            1.5,
-            1.5,
-            2,
-        ],  # the halves are of two epochs
-        "rank 0 leaves": [0, 0, 0, 0.5, 1, 1, 1.5, 1.5, 2],
-        "barriers": [0, 0, 0],
+        "ddp_epochs": mixed,
+        "ddp_epochs_leaves": mixed,
+        "ddp_barriers": [0, 0, 0],
     }.items():
-        shorter, longer = saw[case, 0], saw[case, 1]
-        assert shorter[0] == longer[0] == gradients
-        assert bool(shorter[1]) == (case == "barriers")
-        assert ("Timed out" in longer[1]) == (case != "rank 0 leaves")
-        assert longer[1]
+        shorter, longer = saw[case]
+        assert shorter["means"] == longer["means"] == gradients
+        assert ("error" in shorter) == (case == "ddp_barriers")
+        assert ("Timed out" in longer["error"]) == (case != "ddp_epochs_leaves")
+    shorter, longer = saw["ddp_alone"]
+    assert shorter["steps"] == longer["steps"] == 3
+    assert "Timed out" in longer["error"]

@@ -207,6 +207,19 @@ def test_work_on_samples_that_are_filtered_out_is_not_needed() -> None:
     assert seconds(limit)["slowest sample"] == 0.016
 
 
+def test_a_batch_comes_no_sooner_than_its_slowest_sample() -> None:
+    """The calls of one map could all end sooner: the sample goes through both."""
+
+    def slow_first(number: int) -> float:
+        return 0.010 if number else 0.100
+
+    twice = Dataset.range(2)
+    for _ in range(2):
+        twice = twice.map(cost=slow_first, num_parallel_calls=2)
+    limit = found(twice.batch(2), train=0.010)
+    assert seconds(limit)["slowest sample"] == limit.bound == limit.duration == 0.210
+
+
 def test_samples_read_ahead_in_vain_are_not_needed() -> None:
     limit = found(
         ArtificialDataset(50, open=0, read=0.001).prefetch(8).take(2), train=0.005

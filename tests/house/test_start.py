@@ -113,10 +113,20 @@ def spoil_stamp() -> None:
         lambda: targets.READY.unlink(),
         lambda: targets.READY.write_text("{"),
         lambda: targets.READY.write_text("[]"),
+        lambda: targets.READY.write_text(
+            json.dumps({"for": {}, "place": str(targets.ROOT)})
+        ),
         spoil_stamp,
         lambda: targets.PYTHON.unlink(),
     ],
-    ids=["half made", "half written", "by others", "elsewhere", "without its Python"],
+    ids=[
+        "half made",
+        "half written",
+        "by others",
+        "by an older version",
+        "elsewhere",
+        "without its Python",
+    ],
 )
 def test_an_environment_that_is_not_complete_is_made_anew(
     installer: Installer, spoil: Callable[[], None], capsys: pytest.CaptureFixture[str]

@@ -108,6 +108,15 @@ def test_a_cache_behind_random_augmentation_is_said_to_freeze_it() -> None:
     ]
 
 
+def test_a_map_that_takes_batches_is_advised_to_take_some() -> None:
+    """A call for each sample spends 10 ms on the call itself; one for a batch does so once."""
+    dear = Dataset.range(64).map(cost=per_sample(0.001, per_call=0.010), batches=True)
+    found = advise(dear, num_epochs=1, train=0)
+    for size in (8, 16, 32, 64):
+        batched = named(found, f"map of batches of {size}")
+        assert batched.saved == pytest.approx(0.010 - 0.010 / size)
+
+
 def test_batch_before_map_is_no_advice_where_a_call_costs_nothing() -> None:
     dataset = (
         ArtificialDataset()

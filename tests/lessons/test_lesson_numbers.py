@@ -1,6 +1,5 @@
 """What lessons say in words, or of measurements, and no stored output and no comment after a number holds."""
 
-import json
 import random
 import re
 from itertools import pairwise
@@ -9,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evidence.record import DATA, read
 from lessonkit import (
     ArtificialDataset,
     DataLoader,
@@ -127,9 +127,9 @@ def test_the_better_order_of_07_holds_no_more_than_the_tuned_one() -> None:
 
 # ---- the tutorial of PyTorch in 09 ----
 
-TUTORIAL = json.loads(
-    (ROOT / "evidence/data/torch_tutorial.json").read_text(encoding="utf-8")
-)
+TUTORIAL = read(DATA / "torch_tutorial.json")
+ROWS = TUTORIAL["cases"]
+SLEEP: Any = TUTORIAL["about"]["conditions"]["sleep_of_5_ms_s"]
 
 
 def test_the_stated_costs_of_09_give_the_table_of_the_tutorial() -> None:
@@ -141,14 +141,14 @@ def test_the_stated_costs_of_09_give_the_table_of_the_tutorial() -> None:
     assert [first / seconds for seconds in later] == pytest.approx(said, rel=0.10)
 
 
-@pytest.mark.parametrize("row", TUTORIAL["rows"], ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
 def test_what_the_loaders_of_the_tutorial_took_on_pytorch_is_what_the_model_says(
     row: dict[str, Any],
 ) -> None:
     def model(row: dict[str, Any]) -> float:
         count = row["num_workers"]
         loader = DataLoader(
-            Dataset.range(512).map(cost=TUTORIAL["sleep"]),
+            Dataset.range(512).map(cost=SLEEP),
             batch_size=32,
             num_workers=count,
             persistent_workers=row["persistent_workers"],
@@ -158,7 +158,7 @@ def test_what_the_loaders_of_the_tutorial_took_on_pytorch_is_what_the_model_says
         )
         return benchmark(loader, num_epochs=10, train=0.015, record=False).duration
 
-    without = TUTORIAL["rows"][0]
+    without = ROWS[0]
     assert model(without) / model(row) == pytest.approx(
         without["seconds"] / row["seconds"], rel=0.15
     )
@@ -172,7 +172,7 @@ def test_no_tool_of_the_tutorial_has_a_value_of_its_own() -> None:
 
 
 def test_four_workers_after_the_one_call_made_it_slower_on_pytorch() -> None:
-    seconds = {row["name"]: row["seconds"] for row in TUTORIAL["rows"]}
+    seconds = {row["name"]: row["seconds"] for row in ROWS}
     told = f"turned {seconds['one call first']:.1f} s into {seconds['one call, then four workers']:.1f}"
     assert told == "turned 3.3 s into 3.8"
     assert told in lesson("09_workers").prose

@@ -113,7 +113,8 @@ VALUES: list[tuple[Any, list[str]]] = [
     ([math.nan], ["values"]),
     ([object()], ["values"]),
     ([np.arange(3)], ["values"]),
-    (np.array([1, 2]), ["values"]),
+    # NumPy 1 writes its numbers as Python writes its own
+    (np.array([1, 2]), [] if repr(np.int64(1)) == "1" else ["values"]),
 ]
 
 
@@ -124,6 +125,11 @@ def test_data_that_are_short_and_plain_stand_in_the_program(
     dataset = Dataset.from_list(values)
     assert missing(dataset.code()) == expected
     assert str([*built(dataset)]) == str([*dataset])
+
+
+def test_a_number_of_numpy_prints_as_pythons() -> None:
+    numbers = Dataset.from_list([np.float64(0.5), np.int64(1)])
+    assert repr(numbers) == "Dataset.from_list([0.5, 1])"
 
 
 def test_a_tuple_of_one_stays_a_tuple() -> None:

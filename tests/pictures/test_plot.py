@@ -16,7 +16,15 @@ from matplotlib.collections import Collection, PolyCollection
 from support.random_pipelines import pipeline
 from support.random_runs import COSTS
 
-from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, Trace, benchmark
+from lessonkit import (
+    AUTOTUNE,
+    ArtificialDataset,
+    DataLoader,
+    Dataset,
+    Machine,
+    Trace,
+    benchmark,
+)
 from lessonkit.analysis import curve, knobs
 from lessonkit.improve.autotune import SearchStep
 from lessonkit.improve.knobs import Curve, Point
@@ -143,6 +151,17 @@ def test_a_timeline_has_few_artists_however_many_bars() -> None:
     assert len(work.get_paths()) == 301
 
 
+def test_what_is_ready_is_as_high_as_its_share_of_the_most_and_stands_on_a_line() -> None:
+    loader = DataLoader(Dataset.range(8).map(cost=0.010), 1, num_workers=2)
+    axes = timeline(benchmark(loader, 1, 0.020)).figure.axes[0]
+    ready = [path.get_extents() for path in axes.collections[-1].get_paths()]
+    heights = {box.height for box in ready}
+    assert sorted(height / max(heights) for height in heights) == pytest.approx(
+        [0.25, 0.5, 0.75, 1]
+    )
+    assert len({round(box.y1, 9) for box in ready}) == 2  # one for each worker
+
+
 def test_bars_narrower_than_a_pixel_fade_and_none_is_drawn_wider_than_it_is() -> None:
     bars = (
         timeline(benchmark(ArtificialDataset(20).map(cost=0.0001), 1))
@@ -178,6 +197,8 @@ def test_a_strip_of_ranks_has_each_stretch_of_a_rank_in_its_row() -> None:
     assert works == [(10, 30, 0), (30, 50, 1)]
     assert own == [(0, 10, 0), (0, 30, 1)]
     assert others == [(30, 50, 0), (50, 50, 1)]
+    keys = [text.get_text() for text in axes.figure.legends[0].get_texts()]
+    assert keys[-1] == "was waited for"
     (waited_for,) = axes.lines
     times, rows = np.asarray(waited_for.get_data()).tolist()
     assert times == [0.050, 0.050]
@@ -206,6 +227,15 @@ def test_a_curve_says_where_its_knee_is() -> None:
     )
     with pytest.raises(ValueError, match="no values"):
         words()
+
+
+def test_a_curve_stands_on_the_values_of_its_knob_and_not_on_times() -> None:
+    dataset = ArtificialDataset(4).map(cost=0.03, num_parallel_calls=1)
+    points = (Point(1, 0.1), Point(2, 0.05), Point(3, 0.05))
+    shown = plot_curve(Curve(knobs(dataset)[0], points))
+    labels = [label.get_text() for label in shown.figure.axes[0].get_xticklabels()]
+    assert {"1", "2", "3"} <= {*labels}
+    assert all(label.isdigit() for label in labels)
 
 
 def test_a_waterfall_says_what_each_step_brought() -> None:

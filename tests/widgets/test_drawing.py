@@ -128,6 +128,10 @@ def test_a_curve_below_a_limit_is_told_which_one() -> None:
         in said
     )
     assert "No run" not in text(made, [round(place) for place in made.right])
+    # Every point that is drawn has a limit, and the last one is told
+    assert [least * made.step for least, _ in made.limits] == pytest.approx([0.0185] * 4)
+    steps[2:] = steps[1], round(0.012 / made.step)
+    assert "No run with calls=5 takes less than 18.5 ms" in text(made, steps)
 
 
 def test_runs_without_samples_can_be_drawn_by_another_figure() -> None:

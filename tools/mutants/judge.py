@@ -33,6 +33,7 @@ from typing import IO, Literal, NamedTuple, NoReturn
 import pytest
 from hypothesis import Phase, settings
 
+from .record import name_of
 from .swap import Functions, ImportNeeded
 
 # What tests import from elsewhere, half of all the time that a short one takes in a fresh process.
@@ -155,13 +156,13 @@ class Runner:
     def run_all(self, items: Sequence[pytest.Item]) -> None:
         """Run tests until one fails twice."""
         for item, following in zip(items, [*items[1:], None], strict=True):
-            self.say(BEGINS, item.nodeid)
+            self.say(BEGINS, name_of(item))
             if self.fails(item, following):
                 item._initrequest()  # type: ignore[attr-defined]  # as all plugins do that run it again
                 if self.fails(item, following):
-                    self.say(FAILS, item.nodeid)
+                    self.say(FAILS, name_of(item))
                     return
-                self.say(WAVERS, item.nodeid)
+                self.say(WAVERS, name_of(item))
 
     def fails(self, item: pytest.Item, following: pytest.Item | None) -> bool:
         """Run one test, and return whether it fails."""
@@ -179,7 +180,7 @@ class Bench(Runner):
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Answer until nothing is asked any more, in place of running all tests."""
-        items = {item.nodeid: item for item in session.items}
+        items = {name_of(item): item for item in session.items}
         functions = Functions(str(Path.cwd()))
         self.say(READY)
         for line in self.asked:
@@ -211,8 +212,8 @@ class Fresh(Runner):
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Leave out the others."""
-        items[:] = [item for item in items if item.nodeid in self.place]
-        items.sort(key=lambda item: self.place[item.nodeid])
+        items[:] = [item for item in items if name_of(item) in self.place]
+        items.sort(key=lambda item: self.place[name_of(item)])
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Say that a file of tests cannot be imported any more."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 from collections.abc import Callable, Generator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -42,6 +43,14 @@ class Ran:
     seconds: float = 0.0
     passed: bool = True
     shared: set[str] = field(default_factory=set)
+
+
+def name_of(item: pytest.Item) -> str:
+    """Return the name of a test, without the addresses that a `repr` in it may have.
+
+    These differ from one process to the next.
+    """
+    return re.sub("0x[0-9a-f]+", "0x", item.nodeid)
 
 
 def settings(packages: list[str]) -> str:
@@ -119,9 +128,10 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Measure one test."""
-        self.current = self.tests[item.nodeid] = Ran()
-        self.name(item.nodeid)
-        self.coverage.switch_context(item.nodeid)
+        name = name_of(item)
+        self.current = self.tests[name] = Ran()
+        self.name(name)
+        self.coverage.switch_context(name)
         began = perf_counter()
         try:
             return (yield)
@@ -138,8 +148,7 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note of a test that it failed or was left out, in any of its phases."""
-        if not report.passed:
-            self.tests[report.nodeid].passed = False
+        self.current.passed &= report.passed
 
     def pytest_sessionfinish(self) -> None:
         """Write down everything."""

@@ -72,8 +72,7 @@ class Numbered(Stream):
         return element
 
     def number(self, index: int) -> int:
-        start: int = self.start
-        return start + int(self.maker.from_the_start(index))
+        return self.start + self.maker.from_the_start(index)
 
 
 @operator("asked_of_both")
@@ -201,13 +200,13 @@ class BatchMaker:
     def from_the_start(self, index: int) -> int:
         """Return the number of sample *index*, which counts from the end if it is negative."""
         if index >= 0:
-            return index
+            return int(index)
         kept = self.loader.kept
-        if kept is not None and kept.elements is not None:
-            return index + len(kept.elements)
-        assert self.loader.base is not None  # only a loader with one asks by number
-        samples: Any = cardinality(self.loader.base)
-        return index + int(samples)
+        if kept is not None:
+            return len(kept.elements or ()) + int(index)
+        # A loader that asks by number gives one sample for each of its pipeline
+        samples: Any = cardinality(self.loader.node.inputs[0])
+        return int(samples) + int(index)
 
     def close(self) -> None:
         """Close the pipeline, if it is open."""
@@ -408,7 +407,8 @@ class Worker(BatchMaker):
         run = self.run
         began = self.run.time
         made = await self.make(request.indices)
-        self.ended = request.is_last = made is None or made is END
+        self.ended = made is None or made is END
+        request.is_last = self.ended
         if made is None:
             died = f"DataLoader worker {self.number} exited unexpectedly"
             return Failure(RuntimeError(died))

@@ -1,0 +1,1 @@
+"""What real tf.data does: elements, order, errors and times of described pipelines."""
