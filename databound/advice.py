@@ -58,7 +58,7 @@ def recommended(job: Job) -> Recommendation:
         print(
             f"trying the best {TRIED} settings beside the job as it is: about {seconds} s"
         )
-        trials = try_best(job, job.subject, table)
+        trials = try_best(job, job.subject, table, USUAL)
         table = with_trials(table, trials)
     choice = choose(job, table, trials, bounds, error)
     return Recommendation(

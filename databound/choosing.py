@@ -325,7 +325,8 @@ def choose(
         found = by_forecast(table, bounds)
     else:
         error = (error + trials.spread()) / 2
-        found = by_trials(table, trials, bounds, error)
+        sampled = job.numbers.uneven.sampling_error(job.count(job.now))
+        found = by_trials(table, trials, bounds, error, sampled)
     found.sort(key=lambda one: -one.saves)
     if not found:
         return Choice([], 0, error)
@@ -356,14 +357,21 @@ def by_forecast(table: Sequence[TableRow], bounds: Bounds) -> list[Worth]:
 
 
 def by_trials(
-    table: Sequence[TableRow], trials: Trials, bounds: Bounds, error: float
+    table: Sequence[TableRow],
+    trials: Trials,
+    bounds: Bounds,
+    error: float,
+    sampled: float = 0.0,
 ) -> list[Worth]:
-    """Return what is worth it by real runs; *error* is by how much the same run differs."""
+    """Return what is worth it by real runs; *error* is by how much the same run differs.
+
+    *sampled* is by how much the mean of the batches that were seen may differ from an epoch's.
+    """
     found = []
     for place in trials.took:
         each = trials.saves(place)
         saves = fmean(each)
-        within = max(error * (1 - saves), (max(each) - min(each)) / 2)
+        within = max(max(error, sampled) * (1 - saves), (max(each) - min(each)) / 2)
         believed = saves <= bounds.least + max(AS_GOOD, within)
         saves = min(saves, bounds.least)
         if saves > max(AS_GOOD, error):

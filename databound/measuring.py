@@ -17,6 +17,7 @@ from .machine import allowed_cores
 from .numbers import (
     JobNumbers,
     StepNumbers,
+    late_once,
     longer,
     making,
     mean_of,
@@ -122,7 +123,7 @@ class Runs:
 
     After `make`, *alone* is the run without workers and *again* the same run once more, if there was
     time; *alones* are such runs by the number of threads of the step. *one* has a worker and no
-    step; the *survey* sees as much of an epoch as there is time for. Those *beside* the step are
+    step; *surveys* see as much of an epoch as there is time for. Those *beside* the step are
     kept by its number of threads, and those of an iterable that came to its end are *whole*. Runs
     with *not_measured* workers would have taken too long.
     """
@@ -134,7 +135,7 @@ class Runs:
     alone: Watch = field(default_factory=lambda: Watch(0))
     again: Watch | None = None
     one: Watch = field(default_factory=lambda: Watch(1))
-    survey: Watch | None = None
+    surveys: list[Watch] = field(default_factory=list)
     alones: dict[int, Watch] = field(default_factory=dict)
     beside: dict[int, list[Watch]] = field(default_factory=lambda: defaultdict(list))
     whole: dict[int, Watch] = field(default_factory=dict)
@@ -173,10 +174,14 @@ class Runs:
         Stragglers are few, and the other runs are short. Of an epoch that was seen to its end
         there is no more, and of an iterable a run to the end is made anyway.
         """
-        if self.alone.whole or self.subject.stream:
+        needs = self.durations.survey + self.seconds_of(self.cores, self.cores)
+        if self.alone.whole or self.subject.stream or not self.fits(needs):
             return
         with suppress(RuntimeError):  # it may have no room for so many
-            self.survey = self.subject.go(self.cores, self.durations.survey)
+            self.surveys.append(self.subject.go(self.cores, self.durations.survey))
+            # A straggler, or a hiccup of the machine? The same batches tell when they come again
+            if late_once(self.surveys[0], [self.alone, self.one]):
+                self.surveys.append(self.subject.go(self.cores, self.durations.survey))
 
     def make_beside(self) -> None:
         """Make the runs beside workers, for each number of threads, in rounds.
@@ -334,10 +339,9 @@ class Runs:
         few = [run for run in beside if run.workers <= self.cores]
         # Workers that wait see more batches the more they are; those that compute, up to the cores
         waits = mean_of("wait", self.one) > MOSTLY * mean_of("make", self.one)
-        surveys = [self.survey] if self.survey else []
-        pool = [*without, self.one, *surveys, *(beside if waits else few)]
+        pool = [*without, self.one, *self.surveys, *(beside if waits else few)]
         uneven = unevenness(self.subject.places, pool, self.alone, opening)
-        again = [*without, *surveys, *beside]
+        again = [*without, *self.surveys, *beside]
         stream = self.subject.stream
         each = making(self.one, few, again, opening, uneven, stream=stream)
         noise = SMALL
@@ -351,7 +355,7 @@ class Runs:
             take=take_of(self.one, beside),
             start=start_of([self.one, *beside]),
             threads={
-                threads: self.step_of(alone, uneven, [self.one, *surveys, *beside])
+                threads: self.step_of(alone, uneven, [self.one, *self.surveys, *beside])
                 for threads, alone in self.alones.items()
             },
             stream=stream,

@@ -7,7 +7,15 @@ from typing import Literal, NamedTuple
 
 from .device import OnDevice
 from .thresholds import COMPUTES, FEWEST, READY_FOR, TOO_FEW, WAITS_ABOVE
-from .uneven import Timed, Uneven, factors, turn_of, whole_turns, without_hiccups
+from .uneven import (
+    Timed,
+    Uneven,
+    factors,
+    late_places,
+    turn_of,
+    whole_turns,
+    without_hiccups,
+)
 from .watching import Watch
 
 Part = Literal["make", "wait", "load", "step", "round"]
@@ -103,6 +111,15 @@ def mean_of(
         return fmean(kept)
     share = [uneven.of_batch_in_run(begin + place) for place in range(len(kept))]
     return sum(kept) / sum(share)
+
+
+def late_once(run: Watch, again: Sequence[Watch]) -> bool:
+    """Whether one batch of a *run* is late, and no other run, one of *again*, came to its place.
+
+    Nobody knows then whether it is a straggler or a hiccup.
+    """
+    late = late_places(times_of("make", run, 1))
+    return len(late) == 1 and all(len(other.batches) <= 1 + late[0] for other in again)
 
 
 def longer(part: Part, run: Watch, usual: Watch, size: int) -> float:

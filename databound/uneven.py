@@ -55,6 +55,14 @@ def usual_of(times: Sequence[Timed]) -> Usual:
     return Usual(median(each), fmean(each))
 
 
+def late_places(times: Sequence[Timed]) -> list[int]:
+    """Return at which places of *times* there is one that is late."""
+    if not times:
+        return []
+    usual = usual_of(times)
+    return [place for place, time in enumerate(times) if usual.late(time)]
+
+
 def without_hiccups(
     times: Sequence[Timed], again: Sequence[Sequence[Timed]] = ()
 ) -> list[float]:
@@ -66,7 +74,7 @@ def without_hiccups(
     single late one is a hiccup of the machine, and counts as HICCUP medians.
     """
     usual = usual_of(times)
-    late = [place for place, time in enumerate(times) if usual.late(time)]
+    late = late_places(times)
     kept = [time.seconds for time in times]
     for place in late:
         others = [run for run in again if len(run) > place]

@@ -415,7 +415,9 @@ def test_the_command_measures_what_a_module_has_and_prints_nothing_of_its_own_be
     tmp_path: Path,
 ) -> None:
     (tmp_path / "my_module.py").write_text(JOB, "utf-8")
-    code = "from databound import advice, numbers; numbers.RUN, advice.TRY = 0.3, 0.3;"
+    code = "from databound import advice, measuring; from databound.thresholds import Durations;"
+    code += "short = Durations(run=0.1, survey=0.1, again=0.0, trial=0.1);"
+    code += "advice.USUAL = measuring.USUAL = short;"
     code += "from databound.__main__ import main; raise SystemExit(main())"
     said = ["my_module:loader", "my_module:step", "--form", "json"]
     found = subprocess.run(

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from statistics import fmean
+from typing import Any
 
 import pytest
 from support.modelled_jobs import Modelled
 
+from databound.thresholds import USUAL
 from databound.uneven import (
     Timed,
     Uneven,
@@ -15,6 +17,7 @@ from databound.uneven import (
     whole_turns,
     without_hiccups,
 )
+from databound.watching import Watch
 
 
 def settings(workers: int) -> list[bool]:
@@ -90,6 +93,38 @@ def test_an_epoch_that_was_seen_to_its_end_is_foretold_straggler_by_straggler() 
         told = job.forecast(num_workers=workers)
         assert [*told] == pytest.approx(model.seconds(workers), rel=0.03)
         assert job.uncertainty(num_workers=workers) < 0.03
+
+
+LATE = spread(80)[40]  # of an epoch of 80; no run but the survey comes so far
+
+
+class Hiccup(Modelled):
+    """A machine that stands still for a second in the first survey."""
+
+    def go(self, workers: int, seconds: float, *, step: bool = False, **more: Any) -> Watch:
+        seen = super().go(workers, seconds, step=step, **more)
+        if seconds == USUAL.survey and self.ran.count(2) == 1:
+            late = seen.batches[40]
+            seen.batches[40] = late._replace(done=late.done + 1.0)
+        return seen
+
+
+def test_what_only_the_survey_saw_is_looked_at_again() -> None:
+    """It tells a straggler, which belongs to an epoch, from a hiccup, which does not."""
+
+    def of_batch(number: int) -> float:
+        return 20.0 if number == LATE else 1.0
+
+    straggler = Modelled(0.05, 0.02, computes=False, of_batch=of_batch, batches=80)
+    hiccup = Hiccup(0.05, 0.02, computes=False, batches=80)
+    for model in (straggler, hiccup):
+        told = model.job().forecast(num_workers=0)
+        assert [*told] == pytest.approx(model.seconds(0), rel=0.03)
+        surveys = model.ran[3:5]  # after a warm run, one without workers and one with one
+        assert surveys == [2, 2]
+    even = Modelled(0.05, 0.02, computes=False, batches=80)
+    even.job()
+    assert even.ran[3:5] == [2, 1]
 
 
 # ---- the parts ----
