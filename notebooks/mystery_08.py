@@ -70,10 +70,9 @@ CHANGES: dict[str, dict[str, Any]] = {
     "cache what was decoded": {"cached": True},
     "an accelerator 1.25 times as fast": {"speed": 1.25},
 }
-STAGES, FOUR = MEASURES = (
-    "the time of each stage",
-    "the loader alone, with four calls to decode",
-)
+STAGES = "the time of each stage"
+FOUR = "the loader alone, with four calls to decode"
+MEASURES = (STAGES, FOUR)
 
 # What the page says by number, and what that stands for.
 CHOOSE = {"choose": None}

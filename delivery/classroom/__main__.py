@@ -82,12 +82,13 @@ async def serve(ip: str, asked: argparse.Namespace) -> None:
     import segno
 
     learners = asked.at or f"http://{ip}:{asked.port}/"
-    code, room = segno.make(learners), Room(Store(asked.answers), questions())
+    code = segno.make(learners)
+    room = Room(Store(asked.answers), questions())
     picture = code.svg_data_uri(scale=8, border=2)
     app = application(room, site.SITE, learners, picture, asked.lessons)
     limits = {"idle_connection_timeout": 60, "body_timeout": 10, "max_body_size": 10_000}
     listen(HTTPServer(app, xheaders=bool(asked.at), **limits), ip, asked.port)
-    # Nobody is answered before this is said, because this function has not waited yet.
+    # No request is served until the first await, so this is printed first.
     code.terminal(compact=True)
     for line in MEANS.splitlines():
         targets.say(line.format(ip=ip, learners=learners, key=room.key, kept=asked.answers))
@@ -97,7 +98,8 @@ async def serve(ip: str, asked: argparse.Namespace) -> None:
 def options() -> argparse.ArgumentParser:
     """Return the options of the command."""
     parser = argparse.ArgumentParser(prog="make class", description=__doc__.split("\n")[0])
-    say, today = parser.add_argument, KEPT / f"{date.today()}.sqlite"
+    say = parser.add_argument
+    today = KEPT / f"{date.today()}.sqlite"
     say("--address", metavar="IP", help="the address of this computer to listen at")
     say("--port", type=int, default=site.PORT, help="the port to listen at")
     say("--answers", metavar="FILE", type=Path, default=today, help="the file for answers")

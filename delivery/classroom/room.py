@@ -15,7 +15,8 @@ from delivery.classroom.store import ASKED, Json, Store
 # and loses none of it.
 PACE = 50_000  # bytes per second from an address
 AT_ONCE = 5  # seconds' worth of them are read without a wait
-CONNECTIONS, PER_ADDRESS = 1000, 300  # of learners
+CONNECTIONS = 1000  # of learners
+PER_ADDRESS = 300  # of them
 BEGIN = {"leading": False, "round": 0, "open": False, "covered": True, "shown": []}
 RULES = json.loads(answers.SCHEMA.read_text(encoding="utf-8"))["$defs"]
 RECORD = Draft202012Validator({"$ref": "#/$defs/record", "$defs": RULES})
@@ -38,7 +39,8 @@ class Room:
 
     def act(self, do: Any, value: Any) -> None:
         """Do what a board asks for, if it makes sense, and tell everybody."""
-        state, asked = self.state, self.state["asked"]
+        state = self.state
+        asked = state["asked"]
         new: Json
         match do, value:
             case "lead", bool():
@@ -116,8 +118,17 @@ def fits(question: Json, record: Json) -> bool:
     """Whether a page of this *question* can have written this, and its kernel has judged it."""
     if "goals" in question:
         return len(record.get("reached", ())) == len(question["goals"])
-    tries, most, many = record["tries"], question["most"], len(question["names"] or "1")
+    tries = record["tries"]
     judged = all(one["sure"] and {"words", "right"} <= one.keys() for one in tries)
-    said = [one["said"] if question["names"] else [one["said"]] for one in tries]
-    fit = [len(one) == many and all(0 <= number <= most for number in one) for one in said]
-    return judged and bool(fit) and all(fit)
+    return judged and bool(tries) and all(answers(question, one["said"]) for one in tries)
+
+
+def answers(question: Json, said: Any) -> bool:
+    """Whether what was *said* has the shape of an answer: a number, or one for each of its names."""
+    names = question["names"]
+    if isinstance(said, list) != bool(names):
+        return False
+    numbers = said if names else [said]
+    return len(numbers) == len(names or "1") and all(
+        0 <= number <= question["most"] for number in numbers
+    )

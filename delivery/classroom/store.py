@@ -58,7 +58,8 @@ class Store:
 
         A page that was loaded again, or has been away, sends what the class has already.
         """
-        tries, reached = record.get("tries", []), record.get("reached", [])
+        tries = record.get("tries", [])
+        reached = record.get("reached", [])
         told = dict.fromkeys(COLUMNS) | {part: record[part] for part in ASKED} | whose
         if tries:
             told |= tries[-1] | {f"first_{part}": value for part, value in tries[0].items()}

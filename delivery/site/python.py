@@ -152,7 +152,7 @@ def read(pyodide: Path, names: Collection[str]) -> dict[str, bytes]:
     elif not (pyodide.is_file() and tarfile.is_tarfile(pyodide)):
         targets.stop(NEITHER.format(pyodide))
     else:
-        # From its beginning to its end, for to go back in it takes long
+        # From its beginning to its end, because seeking back is slow
         with tarfile.open(pyodide) as tar:
             for member in tar:
                 name = member.name.rpartition("/")[2]

@@ -196,7 +196,8 @@ class Remembered:
         # A list of tokens may be long, and to copy it takes a tenth of the time of loading it. A
         # number takes at most 40 bytes with its reference.
         if type(value) is list and {bool, float, int}.issuperset(map(type, value)):
-            size, copy = 40 * len(value), value.copy().copy
+            size = 40 * len(value)
+            copy = value.copy().copy
         if kept and size <= self.room and number not in self.kept[route]:
             self.room -= size
             self.kept[route][number] = copy
@@ -287,12 +288,16 @@ class Notes:
 
     def timed(self, route: Route, fn: Function, *args: Any) -> tuple[Any, Call]:
         """Call *fn*, and return its value and its times; what it says by `work` takes none."""
-        outside, current.caller = current.caller, WorkLog()
+        outside = current.caller
+        current.caller = WorkLog()
         try:
-            before, wanted = perf_counter(), without_core()
-            began, on_core = perf_counter(), thread_time()
+            before = perf_counter()
+            wanted = without_core()
+            began = perf_counter()
+            on_core = thread_time()
             value = fn(*args)
-            ended, on_core = perf_counter(), thread_time() - on_core
+            ended = perf_counter()
+            on_core = thread_time() - on_core
             delayed = without_core() - wanted
             # In this time the thread may have waited too, before the call and after it
             around = began - before + perf_counter() - ended
@@ -323,7 +328,8 @@ class Notes:
             return {"collate": round(mean, 6), name: function}
         later = [(call.number, call.seconds) for call in took if not call.opens]
         opened = [call.seconds for call in took if call.opens]
-        cost, held = fit(later or [(0, 0.0)]), kind(took, self.ticks)
+        cost = fit(later or [(0, 0.0)])
+        held = kind(took, self.ticks)
         if COST_OF.get(name) in arguments:
             return {name: function, "cost": cost, "kind": held}
         usual = median([seconds for _, seconds in later] or [0.0])

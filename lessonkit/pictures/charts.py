@@ -1,7 +1,7 @@
 """Draws charts: what a search tried, the time against a knob, what each change saved.
 
 A chart is a scene of plain data: rows of bars, or of a line and its dots, on one axis.
-`widgets/page/chart.js` draws it on a page; here it is drawn for a notebook.
+`widgets/page/pictures/chart.js` draws it on a page; here it is drawn for a notebook.
 """
 
 from __future__ import annotations

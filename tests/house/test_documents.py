@@ -359,3 +359,31 @@ def test_a_lesson_has_one_name_everywhere() -> None:
         )
         for said, notebook in links:
             assert said == numbered[notebook], path
+
+
+def test_a_file_that_a_text_names_is_there() -> None:
+    """In documents and docstrings: by its path from the top, or by the end of it."""
+    there = [
+        path.as_posix() for path in ROOT.rglob("*") if "node_modules" not in path.parts
+    ]
+    texts = [
+        *DOCUMENTS,
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "evidence").rglob("*.md"),
+        *(ROOT / "lessonkit").rglob("*.md"),
+        *(
+            path
+            for room in ("lessonkit", "databound", "delivery", "evidence", "tools", "tests")
+            for path in (ROOT / room).rglob("*.py")
+        ),
+    ]
+    gone = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in texts
+        for name in re.findall(
+            r"`([\w./-]+/[\w.-]+\.(?:py|js|md|json|toml))`", path.read_text("utf-8")
+        )
+        if not any(f"/{one}".endswith(f"/{name}") for one in there)
+    }
+    examples = re.compile(r"NN|NAME|/sorting\.")  # of what somebody may add
+    assert not {name for name in gone if not examples.search(name)}

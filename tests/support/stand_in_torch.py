@@ -1,6 +1,6 @@
 """A stand-in for what we use of PyTorch: a loader with real workers, states, a device.
 
-`evidence/databound/test_stand_in_torch.py` holds it against PyTorch itself where that is installed.
+`tests/databound/test_stand_in_torch.py` holds it against PyTorch itself where that is installed.
 Whatever is tested with it asks for the fixture `library`, and so is tested with both.
 """
 

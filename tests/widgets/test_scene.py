@@ -122,3 +122,14 @@ def test_a_record_may_be_of_each_kind_of_question() -> None:
     asked = record["allOf"][0]["if"]["properties"]["kind"]["enum"]
     assert asked == OF_QUESTIONS
     assert record["properties"]["kind"]["enum"][: len(asked)] == asked
+
+
+def test_the_page_lists_the_kinds_of_question_that_the_kernel_has() -> None:
+    folder = PAGE / "questions"
+    index = (folder / "index.js").read_text("utf-8")
+    (listed,) = re.findall(r"^const QUESTIONS = \[(.+?)\];", index, re.M | re.S)
+    kinds = []
+    for name in re.findall(r"\w+", listed):
+        (file,) = re.findall(rf"import {{ {name} }} from \"\./(\w+\.js)\"", index)
+        kinds += re.findall(r'static kind = "(\w+)"', (folder / file).read_text("utf-8"))
+    assert kinds == OF_QUESTIONS

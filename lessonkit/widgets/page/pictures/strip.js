@@ -98,7 +98,7 @@ export class Strip {
     return pen;
   }
 
-  // One colour after another, for to change it takes time.
+  // One colour after another, because changing it takes time.
   drawRows(pen, { times, ends, colours }, x) {
     const gap = this.row > 4 ? 1 : 0;
     for (const [index, stretch] of STRETCHES.entries()) {

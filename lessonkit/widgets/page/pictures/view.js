@@ -69,7 +69,7 @@ export class View {
     const timeline = [this.strip.picker, this.plumbing.node, this.frame, this.keys];
     this.fold = attributes(html("details", {}, this.summary, ...timeline), { ontoggle });
     life.recoloured(() => {
-      if (this.scene?.strip) this.draw(this.scene); // a canvas is of one colour
+      if (this.scene?.strip) this.draw(this.scene); // a canvas does not follow the page's colours
     });
     const pictures = [this.strip.node, this.fold];
     this.nodes = [this.figures, ...pictures, this.said, this.words, this.tools];
