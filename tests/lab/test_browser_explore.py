@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.bars import assert_shows, micros
 
 from lessonkit import benchmark
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Layout, layout
 from tools.browser import (
     NARROW,
-    STEP,
     Browser,
     Visit,
     open_next,
@@ -33,10 +32,6 @@ SHOWN = """
 from lessonkit.widgets import explore
 explore(pipeline, buffer=(1, 5), calls=(1, 4))
 """
-BARS = """() => [...document.querySelectorAll("rect.lk-bar")]
-    .filter((bar) => bar.style.display !== "none")
-    .map(({ dataset }) => [dataset.stage, Number(dataset.start), Number(dataset.length)])"""
-SAME = f"(wanted) => JSON.stringify(({BARS})()) === JSON.stringify(wanted)"
 ON_TOP = """(one) => {
     const { left, top, width, height } = one.getBoundingClientRect();
     return document.elementFromPoint(left + width / 2, top + height / 2) === one;
@@ -67,10 +62,6 @@ def expected(**values: int) -> Layout:
     return layout(run(**values))
 
 
-def micros(nanoseconds: int) -> int:
-    return (nanoseconds + 500) // 1000
-
-
 class Shown:
     """The widget in a page."""
 
@@ -89,20 +80,7 @@ class Shown:
         )
 
     def is_picture_of(self, **values: int) -> None:
-        laid = expected(**values)
-        wanted = [
-            [
-                laid.rows[bar.row].stage,
-                micros(bar.start),
-                micros(bar.end) - micros(bar.start),
-            ]
-            for bar in laid.bars
-        ]
-        from playwright.sync_api import Error
-
-        with suppress(Error):  # what is there instead is then told below
-            self.page.wait_for_function(SAME, arg=wanted, timeout=STEP * 1e3)
-        assert self.page.evaluate(BARS) == wanted
+        assert_shows(self.page.locator(":root"), expected(**values))
 
     def at(self) -> str:
         text = self.time.get_attribute("aria-valuetext")

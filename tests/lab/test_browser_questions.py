@@ -1,11 +1,12 @@
 """Placing bars, drawing a curve, and what stays covered until then, as a learner meets them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell
+from support.asking import BEGIN, DRAW, FOLDED, PLACE, store, text
+from support.questions import Card, CurveCard, PlacingCard, box_of
 
 from tools.browser import (
     Browser,
@@ -17,24 +18,6 @@ from tools.browser import (
 )
 from tools.servers import Server
 
-BEGIN = """
-from lessonkit import ArtificialDataset
-from lessonkit.widgets import predict, show
-
-naive, once = ArtificialDataset(), {"num_epochs": 1}
-
-def mapped(calls):
-    return ArtificialDataset(20).map(cost=0.030, num_parallel_calls=calls), once
-"""
-PLACE = """
-predict("When does each bar begin?", (naive.prefetch(1), once), place=["Open", "Read", "Train"],
-        wrong=[((naive, once), "You let them take turns.")], why="Reading goes on.")
-"""
-DRAW = """
-predict("How many ms a sample?", mapped, draw={"calls": range(1, 6)},
-        wrong=[(lambda *runs: [runs[0].per_sample] * 5, "More calls do help.")], why="Training decides.")
-"""
-FOLDED = {"tags": ["covered"], "jp-MarkdownHeadingCollapsed": True}
 CELLS = [
     new_markdown_cell("# A lesson"),
     new_code_cell(BEGIN),
@@ -67,16 +50,7 @@ SAVE = "() => jupyterapp.commands.execute('docmanager:save')"
 
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("questions") / "questions.ipynb"
-    kernel = {
-        "kernelspec": {
-            "name": "python3",
-            "display_name": "Python 3",
-            "language": "python",
-        }
-    }
-    path.write_text(json.dumps(new_notebook(cells=CELLS, metadata=kernel)))
-    return path
+    return store(tmp_path_factory.mktemp("questions") / "questions.ipynb", CELLS)
 
 
 @pytest.fixture(scope="module")
@@ -91,38 +65,13 @@ def page(desk: Visit, lab: Server, notebook: Path) -> Any:
     return desk.page
 
 
-def text(page: Any, told: str) -> Any:
-    """A text of the lesson; JupyterLab has its source in the page as well."""
-    return page.locator("p", has_text=told)
-
-
-def bar(page: Any, name: str) -> Any:
-    return page.locator(f".lk-placing g[aria-label^='{name},']")
+def placing(page: Any) -> PlacingCard:
+    return PlacingCard(page.locator(".lk-predict").first)
 
 
 def places(page: Any) -> list[str]:
     """Where each bar is, as a screen reader hears it."""
-    return [bar(page, name).get_attribute("aria-label").split(", ", 2)[2] for name in NAMES]
-
-
-def place(page: Any, name: str, step: int) -> None:
-    """Place a bar by keyboard, from the tray."""
-    bar(page, name).focus()
-    for key in [
-        "Enter",
-        *["Shift+ArrowRight"] * (step // 5),
-        *["ArrowRight"] * (step % 5),
-        "Enter",
-    ]:
-        page.keyboard.press(key)
-
-
-def drag(page: Any, name: str, to: tuple[float, float]) -> None:
-    box = bar(page, name).bounding_box()
-    page.mouse.move(box["x"] + 5, box["y"] + 5)
-    page.mouse.down()
-    page.mouse.move(*to, steps=5)
-    page.mouse.up()
+    return [placing(page).place_of(name) for name in NAMES]
 
 
 def test_after_run_all_the_reader_is_at_the_first_question_and_what_tells_is_covered(
@@ -130,7 +79,7 @@ def test_after_run_all_the_reader_is_at_the_first_question_and_what_tells_is_cov
 ) -> None:
     page.locator(".lk-predict").nth(1).wait_for()
     page.wait_for_function("document.activeElement.closest('.lk-placing')")
-    assert bar(page, "Open").is_visible()
+    assert placing(page).bar("Open").is_visible()
     for told in "It takes 85 ms.", "The larger of both.":
         assert not text(page, told).is_visible()
     assert (
@@ -156,7 +105,7 @@ def test_a_section_that_is_drawn_late_is_covered_too(page: Any) -> None:
 
 
 def test_a_bar_is_moved_by_keyboard(page: Any) -> None:
-    bar(page, "Read 0").focus()
+    placing(page).bar("Read 0").focus()
     said = page.locator(".lk-placing .lk-said")
     for key, told in {
         "Enter": "Read 0 is picked up: from 0 ms to 15 ms.",
@@ -188,37 +137,36 @@ def test_a_bar_follows_the_hand_and_comes_back_if_it_is_dropped_outside(
     page: Any,
 ) -> None:
     axis = page.locator(".lk-placing svg").bounding_box()
-    drag(page, "Read 1", (axis["x"] + axis["width"] / 2, axis["y"] + 60))
-    there = bar(page, "Read 1").get_attribute("aria-label")
+    placing(page).drag("Read 1", (axis["x"] + axis["width"] / 2, axis["y"] + 60))
+    there = placing(page).bar("Read 1").get_attribute("aria-label")
+    assert there
     assert there.startswith("Read 1, 15 ms, from ")
-    drag(page, "Read 1", (axis["x"] + 50, axis["y"] - 100))
+    placing(page).drag("Read 1", (axis["x"] + 50, axis["y"] - 100))
     assert (
         page.locator(".lk-placing .lk-said")
         .inner_text()
         .startswith("Read 1 was dropped outside and is back: from")
     )
-    assert bar(page, "Read 1").get_attribute("aria-label") == there
-    drag(page, "Read 1", (axis["x"] + 5, axis["y"] + 60))  # before the axis begins
+    assert placing(page).bar("Read 1").get_attribute("aria-label") == there
+    placing(page).drag("Read 1", (axis["x"] + 5, axis["y"] + 60))  # before the axis begins
     assert places(page)[2] == "from 0 ms to 15 ms"
-    drag(page, "Read 1", (axis["x"] + 200, axis["y"] + axis["height"] - 10))
+    placing(page).drag("Read 1", (axis["x"] + 200, axis["y"] + axis["height"] - 10))
     assert places(page)[2] == "not placed yet"
 
 
 def test_what_is_not_all_placed_is_refused_with_a_sentence(page: Any) -> None:
-    asked = page.locator(".lk-predict").first
-    asked.get_by_label("fairly sure").check()
-    asked.get_by_role("button", name="Commit to this answer").click()
-    asked.locator(".lk-verdict").get_by_text("Open is not placed yet").wait_for()
+    placing(page).is_sure("fairly sure")
+    placing(page).commit("Open is not placed yet")
 
 
 def test_a_page_that_is_loaded_again_and_a_second_one_go_on_where_the_first_was(
     page: Any, browser: Browser, lab: Server, notebook: Path
 ) -> None:
-    place(page, "Train 2", 19)
+    placing(page).place("Train 2", 19)
     before = places(page)
     page.evaluate(SAVE)
     page.reload()
-    bar(page, "Train 2").wait_for()
+    placing(page).bar("Train 2").wait_for()
     assert places(page) == before
     page.get_by_text(
         "This is your answer from last time. You have not committed to it yet."
@@ -226,9 +174,9 @@ def test_a_page_that_is_loaded_again_and_a_second_one_go_on_where_the_first_was(
     assert page.locator(".lk-predict").first.get_by_label("fairly sure").is_checked()
     with browser.visit() as other:
         open_notebook(other.page, lab.url + lab.program.page.format(notebook.name))
-        bar(other.page, "Train 2").wait_for()
+        placing(other.page).bar("Train 2").wait_for()
         assert places(other.page) == before
-        place(page, "Open", 0)
+        placing(page).place("Open", 0)
         other.page.wait_for_function(
             "document.querySelector(\".lk-placing g[aria-label^='Open, 30 ms, from 0 ms']\")"
         )
@@ -238,58 +186,46 @@ def test_a_page_that_is_loaded_again_and_a_second_one_go_on_where_the_first_was(
 def test_what_the_learner_placed_is_judged_and_the_true_bars_take_its_place(
     page: Any,
 ) -> None:
-    asked = page.locator(".lk-predict").first
-    for name, step in zip(NAMES, BY_TURNS, strict=True):
-        bar(page, name).focus()
-        page.keyboard.press("Enter")
-        page.keyboard.press("Delete")
-        place(page, name, step)
-    asked.get_by_label("fairly sure").check()
+    card = placing(page)
+    card.say(BY_TURNS)
+    card.is_sure("fairly sure")
     assert not serious_violations(page)
-    asked.get_by_role("button", name="Commit to this answer").click()
-    verdict = asked.locator(".lk-verdict")
-    verdict.get_by_text("Read 1 begins before 55 ms. You let them take turns.").wait_for()
+    card.commit("Read 1 begins before 55 ms. You let them take turns.")
     assert places(page)[2] == "from 55 ms to 70 ms"  # to be corrected
-    assert not asked.locator(".lk-theirs rect").count()
+    assert not card.shown.locator(".lk-theirs rect").count()
     page.get_by_text(
         "Hidden until your answer is right, or until you ask."
     ).first.wait_for()
-    asked.get_by_role("button", name="Show the run without an answer").click()
-    verdict.get_by_text("Reading goes on.").wait_for()
+    card.give_up()
+    card.verdict.get_by_text("Reading goes on.").wait_for()
     page.wait_for_function(
         "document.querySelector(\".lk-placing g[aria-label^='Train 2, 10 ms, from 75 ms']\")"
     )
-    assert asked.locator(".lk-theirs rect").count() == 7
-    assert not asked.get_by_role("button", name="Commit to this answer").count()
+    assert card.shown.locator(".lk-theirs rect").count() == 7
+    assert not card.to_commit.count()
     page.locator(".lk rect.lk-bar").first.wait_for()
     assert not text(page, "It takes 85 ms.").is_visible()  # there is one more question
 
 
 def test_a_curve_is_drawn_and_then_all_is_uncovered(page: Any) -> None:
-    asked = page.locator(".lk-predict").nth(1)
-    points = asked.get_by_role("slider")
-    points.first.focus()
-    for key in ["ArrowDown", "PageDown", "ArrowRight", "ArrowUp"]:
-        page.keyboard.press(key)
+    card = CurveCard(page.locator(".lk-predict").nth(1))
+    card.marks.first.focus()
+    card.press("ArrowDown", "PageDown", "ArrowRight", "ArrowUp")
     # 47 ms are 80 of 100 steps
-    assert points.nth(0).get_attribute("aria-valuetext") == "40.5 ms"
-    assert points.nth(1).get_attribute("aria-valuetext") == "41.1 ms"
-    assert points.nth(2).get_attribute("aria-valuetext") == "not drawn yet"
-    plot = asked.locator("svg.lk-plot").bounding_box()
+    assert card.values() == ["40.5 ms", "41.1 ms", "not drawn yet", "not drawn yet"]
+    plot = box_of(card.shown.locator("svg.lk-plot"))
     page.mouse.move(plot["x"] + 0.2 * plot["width"], plot["y"] + 60)
     page.mouse.down()
     page.mouse.move(plot["x"] + plot["width"] - 5, plot["y"] + 60, steps=20)
     page.mouse.up()
-    assert (
-        len({points.nth(point).get_attribute("aria-valuetext") for point in range(4)}) == 1
-    )
-    asked.get_by_label("certain").check()
-    asked.get_by_role("button", name="Commit to this answer").click()
-    asked.get_by_text("More calls do help.").wait_for()
-    assert not asked.get_by_text("knee: calls=3").count()
-    asked.get_by_role("button", name="Show the run without an answer").click()
-    asked.get_by_text("From calls=3 on, nothing changes. Training decides.").wait_for()
-    asked.get_by_text("knee: calls=3").wait_for()
+    assert len(card.values()) == 4
+    assert len({*card.values()}) == 1
+    card.is_sure("certain")
+    card.commit("More calls do help.")
+    assert not card.shown.get_by_text("knee: calls=3").count()
+    card.give_up()
+    card.shown.get_by_text("From calls=3 on, nothing changes. Training decides.").wait_for()
+    card.shown.get_by_text("knee: calls=3").wait_for()
     for told in "It takes 85 ms.", "The larger of both.":
         text(page, told).wait_for()
     assert not serious_violations(page)
@@ -325,13 +261,13 @@ def test_on_a_small_screen_with_a_finger_and_without_jupyterlab(
     with browser.visit(width=390) as visit:
         page: Any = visit.page
         page.goto(voila.store(notebook))
-        bar(page, "Open").wait_for()
+        placing(page).bar("Open").wait_for()
         page.get_by_text(
             "Hidden until your answer is right, or until you ask."
         ).first.wait_for()
         assert not text(page, "It takes 85 ms.").is_visible()
         box, axis = (
-            bar(page, "Open").bounding_box(),
+            box_of(placing(page).bar("Open")),
             page.locator(".lk-placing svg").bounding_box(),
         )
         assert axis["x"] >= 0
@@ -343,9 +279,9 @@ def test_on_a_small_screen_with_a_finger_and_without_jupyterlab(
         text(page, "It takes 85 ms.").wait_for()
         assert not text(page, "The larger of both.").is_visible()
         for question in range(2):
-            asked = page.locator(".lk-predict").nth(question)
-            asked.get_by_role("button", name="Show the run without an answer").click()
-            asked.get_by_text("✓").wait_for()
+            card = Card[Any](page.locator(".lk-predict").nth(question))
+            card.give_up()
+            card.shown.get_by_text("✓").wait_for()
         text(page, "The larger of both.").wait_for()
         assert not serious_violations(page)
     assert not visit.errors

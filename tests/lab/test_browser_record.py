@@ -1,14 +1,14 @@
 """What a learner did is there again after a restart of the kernel, and a widget without one says so."""
 
-import json
 import re
 from functools import partial
 from typing import Any
 
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell
 from support.alone import Alone, give_address, show
-from test_browser_questions import BEGIN, DRAW, FOLDED, PLACE, bar, place, text
+from support.asking import BEGIN, DRAW, FOLDED, NUMBER, PLACE, store, text
+from support.questions import CurveCard, NumberCard, PlacingCard
 
 from lessonkit import ArtificialDataset
 from lessonkit.widgets import challenge, explore, goals
@@ -25,7 +25,6 @@ def one_file(samples=3, read=15):
 
 FORMULA = "0.03 + samples * (read / 1000 + 0.01)"
 """
-NUMBER = 'predict("How long?", (naive, once), wrong=[(0.2, "That is two epochs.")], why="It adds up.")'
 VIEW = "explore(one_file, formula=FORMULA, samples=(1, 9), read=(5, 25, 5))"
 TASK = """challenge("Be quick.", goals=[goals.total(at_most=0.08)], hints=["Read.", "Less."],
     pipeline=one_file, read=(5, 25, 5))"""
@@ -41,7 +40,6 @@ CELLS = [
     new_code_cell(TASK),
     new_markdown_cell("The end."),
 ]
-PYTHON = {"name": "python3", "display_name": "Python 3", "language": "python"}
 RESTART = "() => void jupyterapp.commands.execute('notebook:restart-run-all')"
 SESSION = "jupyterapp.shell.currentWidget.sessionContext"
 MARK_OLD = (
@@ -73,9 +71,7 @@ RECORDS = """() => Object.entries(localStorage).filter(([name]) => name.includes
 @pytest.fixture(scope="module")
 def page(desk: Visit, lab: Server) -> Any:
     """One page for all tests: each leaves it as it was, or goes on from what is there."""
-    made = new_notebook(cells=CELLS, metadata={"kernelspec": PYTHON})
-    path = lab.folder / "notebooks" / "record.ipynb"
-    path.write_text(json.dumps(made))
+    path = store(lab.folder / "notebooks" / "record.ipynb", CELLS)
     open_next(desk.page, path.name)
     run_all(desk.page)
     return desk.page
@@ -140,21 +136,20 @@ def restart(page: Any) -> None:
     page.wait_for_function(ALL_NEW)
 
 
-def asked(page: Any, place_of: int) -> Any:
-    return page.locator(".lk-predict").nth(place_of)
+def asked(page: Any) -> tuple[NumberCard, PlacingCard, CurveCard]:
+    number, placing, curve = (page.locator(".lk-predict").nth(place) for place in range(3))
+    return NumberCard(number), PlacingCard(placing), CurveCard(curve)
 
 
 def work(page: Any) -> None:
     """Do something with each widget."""
-    question = asked(page, 0)
-    question.get_by_label("certain", exact=True).check()
-    for said, heard in ("200", "That is two epochs."), ("105", "It adds up."):
-        question.get_by_label("Your answer in ms").fill(said)
-        question.get_by_role("button", name="Commit to this answer").click()
-        question.locator(".lk-verdict").get_by_text(heard).wait_for()
-    place(page, "Train 2", 19)
-    asked(page, 1).get_by_label("fairly sure").check()
-    asked(page, 2).get_by_role("slider").first.press("ArrowDown")
+    question, placing, curve = asked(page)
+    question.answer(200, "certain", "That is two epochs.")
+    question.say(105)
+    question.commit("It adds up.")
+    placing.place("Train 2", 19)
+    placing.is_sure("fairly sure")
+    curve.marks.first.press("ArrowDown")
     view, task = (page.locator(f".lk:has({one})") for one in (".lk-formula", ".lk-goals"))
     view.locator("[data-name=samples]").press("ArrowRight")
     assert_shows(view, samples=4, read=15)
@@ -178,15 +173,12 @@ def test_a_formula_claims_nothing_of_values_that_no_run_has_answered(visit: Visi
 
 
 def test_who_asks_for_it_is_asked_again_and_begins_anew(page: Any) -> None:
-    question = asked(page, 0)
-    question.get_by_role("button", name="Show the run without an answer").click()
-    question.get_by_role("button", name="Ask me again, and forget my tries").click()
+    question, *_ = asked(page)
+    question.give_up()
+    question.ask_again()
     assert not text(page, "It takes 105 ms.").is_visible()
     assert not [one for one in page.evaluate(RECORDS) if one["question"] == "How long?"]
-    question.get_by_label("a guess").check()
-    question.get_by_label("Your answer in ms").fill("200")
-    question.get_by_role("button", name="Commit to this answer").click()
-    question.get_by_text("That is two epochs.").wait_for()
+    question.answer(200, "a guess", "That is two epochs.")
     (record,) = (one for one in page.evaluate(RECORDS) if one["question"] == "How long?")
     assert record.pop("when")
     assert record["tries"][0].pop("when")
@@ -200,8 +192,8 @@ def test_who_asks_for_it_is_asked_again_and_begins_anew(page: Any) -> None:
         "tries": [{"said": 200, "words": "200 ms", "sure": "a guess", "right": False}],
         "right": False,
     }
-    question.get_by_role("button", name="Show the run without an answer").click()
-    question.get_by_role("button", name="Ask me again, and forget my tries").click()
+    question.give_up()
+    question.ask_again()
 
 
 def test_after_restart_and_run_all_everything_is_there_and_every_number_is_true(
@@ -210,18 +202,16 @@ def test_after_restart_and_run_all_everything_is_there_and_every_number_is_true(
     work(page)
     before = {one["question"]: one for one in page.evaluate(RECORDS)}
     restart(page)
-    first = asked(page, 0)
-    first.locator(".lk-verdict").get_by_text(
-        "Right. The answer is 105 ms. It adds up."
-    ).wait_for()
-    tries = first.locator(".lk-tries").inner_text()
+    question, placing, curve = asked(page)
+    question.verdict.get_by_text("Right. The answer is 105 ms. It adds up.").wait_for()
+    tries = question.shown.locator(".lk-tries").inner_text()
     assert re.sub(r"\s+", " ", tries) == "Your tries: ✗ 200 ms, certain ✓ 105 ms, certain"
     assert text(page, "It takes 105 ms.").is_visible()
-    assert bar(page, "Train 2").get_attribute("aria-label").endswith("from 95 ms to 105 ms")
-    assert asked(page, 1).get_by_label("fairly sure").is_checked()
-    curve = asked(page, 2).get_by_role("slider")
-    assert curve.nth(0).get_attribute("aria-valuetext") != "not drawn yet"
-    assert curve.nth(1).get_attribute("aria-valuetext") == "not drawn yet"
+    assert placing.place_of("Train 2") == "from 95 ms to 105 ms"
+    assert placing.shown.get_by_label("fairly sure").is_checked()
+    drawn, *others = curve.values()
+    assert drawn != "not drawn yet"
+    assert {*others} == {"not drawn yet"}
     view, task = (page.locator(f".lk:has({one})") for one in (".lk-formula", ".lk-goals"))
     view.get_by_text(baseline_speed(4, 5), exact=True).wait_for()
     assert view.locator("[data-name=samples]").get_attribute("aria-valuetext") == "5"

@@ -9,9 +9,10 @@ from typing import Any
 import jsonschema
 import mistune
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell
+from support.asking import BEGIN, DRAW, NUMBER, PLACE, store
 from support.places import SERVER_OF_HUB as SETTINGS
-from test_browser_questions import BEGIN, DRAW, PLACE, place
+from support.questions import ChoiceCard, CurveCard, NumberCard, PlacingCard
 
 from delivery.classroom.answers import SCHEMA, collected, table
 from tools.browser import RUN, Visit, open_next, run_all, serious_violations
@@ -32,9 +33,6 @@ def two_maps(decode=1, augment=1):
     decoded = ArtificialDataset(4).map(cost=0.01, num_parallel_calls=decode)
     return decoded.map(cost=0.01, num_parallel_calls=augment)
 """
-NUMBER = (
-    'predict("How long?", (naive, once), wrong=[(0.2, "Two epochs.")], why="It adds up.")'
-)
 TASK = 'challenge("Be quick.", goals=[goals.total(at_most=0.08)], pipeline=one_file, read=(5, 25, 5))'
 # The code that runs first is that of the lesson, and no attempt
 CODED = """task = challenge("Write it.", goals=[goals.total(at_most=0.08)], hints=["Prefetch."])
@@ -133,10 +131,8 @@ report: <b>Is</b> it *so*?
 
 @pytest.fixture(scope="module")
 def page(desk: Visit, lab: Server) -> Any:
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     cells = [new_code_cell(source) for source in SHOWN]
-    path = lab.folder / "notebooks" / "report.ipynb"
-    path.write_text(json.dumps(new_notebook(cells=cells, metadata={"kernelspec": kernel})))
+    path = store(lab.folder / "notebooks" / "report.ipynb", cells)
     desk.page.emulate_media(reduced_motion="reduce")
     open_next(desk.page, path.name)
     run_all(desk.page)
@@ -146,14 +142,13 @@ def page(desk: Visit, lab: Server) -> Any:
 
 def work(page: Any) -> None:
     """Do something with each widget."""
-    for said in "200", "105":
-        number = page.locator(".lk-predict").nth(0)
-        number.get_by_label("certain", exact=True).check()
-        number.get_by_label("Your answer in ms").fill(said)
-        number.get_by_role("button", name="Commit to this answer").click()
-        number.locator(".lk-tries").get_by_text(f"{said} ms").wait_for()
-    place(page, "Train 2", 19)
-    page.locator(".lk-predict").nth(2).get_by_role("slider").first.press("ArrowDown")
+    asked = page.locator(".lk-predict")
+    number = NumberCard(asked.nth(0))
+    number.answer(200, "certain", "That is two epochs.")
+    number.say(105)
+    number.commit("It adds up.")
+    PlacingCard(asked.nth(1)).place("Train 2", 19)
+    CurveCard(asked.nth(2)).marks.first.press("ArrowDown")
     page.locator("[data-name=samples]").press("ArrowRight")
     for _ in range(2):
         page.locator("[data-name=read]").press("ArrowLeft")
@@ -167,12 +162,10 @@ def work(page: Any) -> None:
     loader.get_by_label("one change").select_option("1")
     loader.get_by_role("button", name="Commit").click()
     loader.get_by_text("You bought").wait_for()
-    vote = page.locator(".lk-predict").nth(3)
-    vote.get_by_label("a guess").check()
-    for answer, heard in ("A: yes", "It is not."), ("B: no", "So it is."):
-        vote.get_by_label(answer).check()
-        vote.get_by_role("button", name="Commit to this answer").click()
-        vote.locator(".lk-verdict").get_by_text(heard).wait_for()
+    vote = ChoiceCard(asked.nth(3))
+    vote.answer(0, "a guess", "It is not.")
+    vote.say(1)
+    vote.commit("So it is.")
 
 
 def test_every_record_of_every_widget_fits_the_schema(page: Any) -> None:
@@ -255,11 +248,8 @@ def test_elsewhere_a_report_has_what_was_answered_there_also_after_a_reload(
     with serve(program, SOCKETS) as server:
         address = server.write("report", BEGIN + VOTE)
         show(page, address, program)
-        vote = page.locator(".lk-predict")
-        vote.get_by_label("certain", exact=True).check(timeout=1000 * RUN)
-        vote.get_by_label("A: yes").check()
-        vote.get_by_role("button", name="Commit to this answer").click()
-        vote.get_by_text("It is not.").wait_for()
+        page.locator(".lk-predict").wait_for(timeout=1000 * RUN)
+        ChoiceCard(page.locator(".lk-predict")).answer(0, "certain", "It is not.")
         page.evaluate(OTHERS.replace("record ${key}", "record /user/ben${key}"))
         show(page, address, program)
         page.get_by_role("button", name="my report").click(timeout=1000 * RUN)

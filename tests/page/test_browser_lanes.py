@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from heat_map_07 import heat_map
 from support.alone import Alone
+from support.questions import PlacingCard
 
 from lessonkit import (
     ArtificialDataset,
@@ -77,13 +78,7 @@ def test_outlines_of_placed_bars_follow_a_page_that_gets_narrower(visit: Visit) 
     alone = Alone(
         visit, predict("When does each begin?", run, place=["Open", "Read", "Train"])
     )
-    for bar, place in enumerate(alone.widget.right):
-        named = alone.widget.names[bar]
-        node = page.locator(f'.lk-placing g[role=button][aria-label^="{named},"]')
-        for key in ["Enter", *["ArrowRight"] * round(place), "Enter"]:
-            node.press(key)
-    page.get_by_label("certain").check()
-    page.get_by_role("button", name="Commit").click()
+    PlacingCard(page.locator(".lk-predict")).answer(alone.widget.right, "certain")
     alone.answer()
     before = page.evaluate(OUTLINES)
     assert len(before) == len(alone.widget.right)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import takewhile
 from typing import Any
 
 from heat_map_07 import HeatMap
 from mystery_08 import STAGES, Mystery
-from test_browser_explore import BARS, micros
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import layout
@@ -16,13 +14,12 @@ from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.questions import Question
-from lessonkit.widgets.questions.marks import Marks
 from lessonkit.words import milliseconds
-from tools.browser import STEP, Visit, serious_violations
+from support.bars import assert_shows
+from support.questions import RIGHT, card_of
+from tools.browser import Visit, serious_violations
 from tools.lesson import Lesson
 
-DRAWN = BARS.replace("() =>", "(page) =>").replace("document.", "page.")  # in one widget
-SAME = f"([page, wanted]) => JSON.stringify(({DRAWN})(page)) === JSON.stringify(wanted)"
 TURN = {1: "ArrowRight", -1: "ArrowLeft"}
 
 
@@ -49,21 +46,7 @@ class Walk:
 
     def is_picture_of(self, shown: Any, trace: Trace) -> None:
         """Every bar is where the trace has it."""
-        laid = layout(trace)
-        wanted = [
-            [
-                laid.rows[bar.row].stage,
-                micros(bar.start),
-                micros(bar.end) - micros(bar.start),
-            ]
-            for bar in laid.bars
-        ]
-        from playwright.sync_api import Error
-
-        widget = shown.element_handle()
-        with suppress(Error):  # what is there instead is then told below
-            self.page.wait_for_function(SAME, arg=[widget, wanted], timeout=STEP * 1e3)
-        assert shown.evaluate(DRAWN) == wanted
+        assert_shows(shown, layout(trace))
 
 
 def turns(one: Explore) -> bool:
@@ -82,61 +65,15 @@ def predict(walk: Walk) -> None:
             hidden = walk.page.get_by_text("Hidden until your answer is right").first
             assert hidden.is_visible() == bool(asked.traces)  # a vote covers nothing
             assert shown.locator(".lk-timeline rect.lk-bar").count() == 0
-            shown.get_by_label("fairly sure").check()
-            if isinstance(asked, Marks):
-                mark(asked, shown)
-            else:
-                say(asked, shown)
+            card = card_of(asked, shown)
+            card.answer(card.mistake(asked), "fairly sure", asked.wrong[0][1])
+            card.say(asked.right)
+            card.commit(RIGHT)
             for trace in asked.traces[-1:]:
                 walk.is_picture_of(shown, trace)
     walk.page.get_by_text("Hidden until your answer is right").first.wait_for(
         state="hidden"
     )
-
-
-def say(asked: Any, shown: Any) -> None:
-    """A wrong answer, and then the right one."""
-    value, text = asked.wrong[0]
-    for answer, words in (value, text), (asked.right, "Right."):
-        if asked.kind == "choice":
-            shown.get_by_label(asked.shown(answer), exact=True).check()
-        else:
-            field = shown.get_by_role("spinbutton")
-            field.fill(f"{answer:.6g}")
-        commit(shown, words)
-
-
-def mark(asked: Marks, shown: Any) -> None:
-    """What the first misconception would place or draw, by keyboard."""
-    places, text = asked.wrong[0]
-    for number, (place, right, last) in enumerate(
-        zip(places, asked.right, asked.last, strict=True)
-    ):
-        to = round(place if place <= last else right)  # it may have no such bar
-        if asked.kind == "placing":
-            bar = shown.locator(".lk-placing g[role=button]").nth(number)
-            press(bar, "Enter", "Shift+ArrowRight", to // 5, "ArrowRight", to % 5, "Enter")
-        else:
-            point = shown.get_by_role("slider").nth(number)
-            point.press("Enter")  # it begins where the one before it is
-            here = int(point.get_attribute("aria-valuenow"))
-            page, arrow = ("PageUp", "ArrowUp") if to > here else ("PageDown", "ArrowDown")
-            press(point, page, abs(to - here) // 10, arrow, abs(to - here) % 10)
-    commit(shown, text)
-    shown.get_by_role("button", name="Show the run without an answer").click()
-
-
-def press(node: Any, *keys: Any) -> None:
-    """Press keys, each as often as the number after it says."""
-    for key, times in zip(keys, [*keys[1:], 1], strict=True):
-        for _ in range(times if isinstance(times, int) else 1):
-            if isinstance(key, str):
-                node.press(key)
-
-
-def commit(shown: Any, words: str) -> None:
-    shown.get_by_role("button", name="Commit to this answer").click()
-    shown.locator(".lk-verdict").get_by_text(words).wait_for()
 
 
 def play(walk: Walk) -> None:
