@@ -18,8 +18,19 @@ import nbformat
 import pytest
 from playwright.sync_api import Page, Route, expect
 from support.firefox import find_firefox, firefox
-from support.school import KNOB, LESSONS, MOST, PATIENT, READY, ROOT, RUN, Site, served
-from test_browser_again import PLACE, SCROLL
+from support.school import (
+    KNOB,
+    LESSONS,
+    MOST,
+    PATIENT,
+    PLACE,
+    READY,
+    ROOT,
+    RUN,
+    SCROLL,
+    Site,
+    served,
+)
 from test_browser_keys import by_keys
 
 from delivery.classroom.answers import collected, table
