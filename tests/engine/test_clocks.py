@@ -1,33 +1,14 @@
 """One description, two clocks: the same elements in the same order."""
 
-import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support.random_pipelines import PlannedError, loaded, pipeline, seeds, without_storages
+from support.both_clocks import both, is_a_race, on_threads, on_virtual
+from support.random_pipelines import loaded, pipeline, seeds, without_storages
 
-from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
-from lessonkit.engine.element import END
-from lessonkit.engine.node import NodeStates
-from lessonkit.engine.operators.stream import Scope
-from lessonkit.engine.trace import Name
-from lessonkit.engine.virtual import Virtual
-
-
-def both(dataset: Dataset, **options: Any) -> list[Trace]:
-    return [benchmark(dataset, clock=clock, **options) for clock in ("virtual", "real")]
-
-
-def is_a_race(dataset: Dataset) -> bool:
-    """Whether what reads ahead completes a cache before it is closed may be seen in the elements.
-
-    It is if a pass that fills the cache gives others than one that replays it. Who is first
-    is open on threads, as it is in tf.data.
-    """
-    return re.search("(shuffle|fails).*cache", repr(dataset)) is not None
+from lessonkit import ArtificialDataset, Dataset, benchmark, work
 
 
 def test_no_element_is_lost_or_doubled_on_either_clock() -> None:
@@ -68,37 +49,6 @@ def test_errors_stand_in_the_same_places_on_both_clocks(seed: int) -> None:
     dataset = pipeline(seed, failing=True)
     assume(not is_a_race(dataset))
     assert on_threads(dataset) == on_virtual(dataset)
-
-
-def on_threads(dataset: Dataset) -> list[Any]:
-    iterator, seen = iter(dataset), []
-    while True:
-        try:
-            seen.append(next(iterator))
-        except StopIteration:
-            return seen
-        except PlannedError:
-            seen.append(PlannedError)
-
-
-def on_virtual(dataset: Dataset) -> list[Any]:
-    run = Virtual(Machine(), NodeStates(fixed_seed=True), None)
-
-    async def everything() -> list[Any]:
-        stream, seen = Scope(run).open(dataset.node), []
-        while True:
-            try:
-                element = await stream.next()
-            except PlannedError:
-                seen.append(PlannedError)
-                continue
-            if element is END:
-                stream.close()
-                return seen
-            seen.append(element.value)
-
-    result: list[Any] = run.complete(everything(), Name("Test"))
-    return result
 
 
 @pytest.mark.parametrize("operator", ["map", "interleave"])

@@ -1,12 +1,10 @@
 """Pipelines in a process that was forked, where the threads of its parent are not."""
 
 import os
-import signal
 import time
-from collections.abc import Callable
-from typing import Any
 
 import pytest
+from support.forked_process import forked
 
 from lessonkit import DataLoader, Dataset, work
 
@@ -17,24 +15,6 @@ pytestmark = [
 ]
 
 HELPED = Dataset.range(5).map(lambda x: x, num_parallel_calls=2).prefetch(1)
-
-
-def forked(function: Callable[[], Any]) -> str:
-    """What *function* returns or raises in a forked process, as text; nothing if it hangs."""
-    read, write = os.pipe()
-    if (child := os.fork()) == 0:
-        signal.alarm(60)
-        try:
-            os.write(write, repr(function()).encode())
-        except Exception as error:
-            os.write(write, repr(error).encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as answer:
-        text = answer.read()
-    os.waitpid(child, 0)
-    return text
 
 
 def test_a_forked_process_runs_pipelines_of_its_own() -> None:

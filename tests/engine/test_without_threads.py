@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.both_clocks import both, is_a_race, on_threads, on_virtual
+from support.forked_process import forked
 from support.random_pipelines import PlannedError, pipeline, seeds
 from support.random_runs import COSTS
-from test_clocks import both, is_a_race, on_threads, on_virtual
-from test_fork import forked
 
 from databound import probe
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark, work

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from test_install_check import CELL
+from support.cells import INSTALL_CHECK
 
 from tools.browser import (
     Browser,
@@ -156,7 +156,7 @@ def test_a_saved_lesson_shows_its_pictures_on_every_day_after(
 def test_the_check_of_an_installation_shows_findings_and_that_it_is_heard(
     desk: Visit, lab: Server
 ) -> None:
-    lab.write("check", CELL)
+    lab.write("check", INSTALL_CHECK)
     open_next(desk.page, "check.ipynb")
     run_all(desk.page)
     desk.page.get_by_text("page and kernel: hear each other within").wait_for()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_install_check import CELL
+from support.cells import INSTALL_CHECK
 
 from tools.browser import Browser, open_notebook
 from tools.servers import LAB, SOCKETS, serve
@@ -39,7 +39,7 @@ def test_the_advice_stays_where_a_page_cannot_show_widgets(
     paths = [f"--LabApp.labextensions_path={extensions}"]
     with serve(LAB, (*SOCKETS, *paths)) as server, browser.visit() as visit:
         page: Any = visit.page
-        open_notebook(page, server.write("check", CELL))
+        open_notebook(page, server.write("check", INSTALL_CHECK))
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         page.get_by_text("If this text stays").wait_for()

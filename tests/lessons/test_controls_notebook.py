@@ -2,7 +2,7 @@
 
 import nbformat
 import pytest
-from test_notebooks import changed
+from support.kept_outputs import changed
 
 import lessonkit.widgets
 from tools.lesson import CONTROLS

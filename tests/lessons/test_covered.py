@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from support.sections import further_of, sections, tags
 
 from lessonkit.engine.trace import Trace
 from lessonkit.widgets.page_data import page_data
@@ -16,33 +17,6 @@ from tools.lesson import WRITTEN, Lesson, lesson
 NOTE = re.compile(r"<details>.*?</details>", re.S)
 COVERED = {"tags": ["covered"], "jp-MarkdownHeadingCollapsed": True}
 each = pytest.mark.parametrize("name", WRITTEN)
-
-
-def level(cell: Any) -> int:
-    """How deep a heading is; of a cell that begins with none, deeper than all."""
-    marks = re.match(r"#+(?= )", cell.source)
-    return len(marks[0]) if cell.cell_type == "markdown" and marks else 7
-
-
-def tags(cell: Any) -> list[str]:
-    return list(cell.metadata.get("tags", []))
-
-
-def sections(found: Lesson) -> Iterator[tuple[int, int, int]]:
-    """The places of the heading above a covered section, of its own heading, and of its end."""
-    levels = [level(cell) for cell in found.cells]
-    for place, cell in enumerate(found.cells):
-        if "covered" in tags(cell):
-            above = max(other for other in range(place) if levels[other] < levels[place])
-            end = next(
-                (
-                    other
-                    for other in range(place + 1, len(levels))
-                    if levels[other] <= levels[place]
-                ),
-                len(levels),
-            )
-            yield above, place, end
 
 
 def asked(found: Lesson) -> dict[str, Question]:
@@ -89,14 +63,6 @@ def test_each_question_of_the_main_path_covers_what_comes_next(name: str) -> Non
     ]
     assert questions
     assert set(questions) <= covering
-
-
-def further_of(found: Lesson) -> int:
-    return next(
-        place
-        for place, cell in enumerate(found.cells)
-        if cell.source.startswith("## Further")
-    )
 
 
 @each

@@ -14,13 +14,12 @@ from typing import Any
 
 import nbformat
 import pytest
-from IPython.core.formatters import DisplayFormatter
+from support.kept_outputs import changed
 from support.random_pipelines import seeds
 
 from lessonkit import benchmark
 from lessonkit.code import Program
 from lessonkit.engine.node import loaders_in
-from lessonkit.pictures import drawing
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
@@ -28,9 +27,9 @@ from lessonkit.widgets.questions import Choice, Number, Question
 from lessonkit.widgets.questions.marks import Marks
 from lessonkit.widgets.sandbox import described
 from lessonkit.widgets.widget import Page
-from tools.lesson import NOTEBOOKS, WRITTEN, Shown, lesson, run
-from tools.notebooks import normalised, text_of
+from tools.lesson import NOTEBOOKS, WRITTEN, lesson, run
 from tools.notebooks import run as run_again
+from tools.notebooks import text_of
 
 PARTS = [
     "The situation",
@@ -46,7 +45,6 @@ PARTS = [
 ]
 # Seconds for one notebook; 10 are the goal, and a busy machine doubles what is counted
 CPU_LIMIT = 20.0
-EMBEDDED = re.compile(r"(?<=base64,)[\w+/=]*")  # a picture within a page
 RANDOM = 8  # settings of one lab
 NONSENSE: tuple[Any, ...] = (
     None,
@@ -64,47 +62,6 @@ each = pytest.mark.parametrize("name", WRITTEN)
 
 
 # ---- as they are kept ----
-
-
-def gives(shown: Shown) -> list[Any]:
-    """What a notebook keeps of what a cell gave."""
-    outputs = (
-        [{"output_type": "stream", "name": "stdout", "text": shown.printed}]
-        if shown.printed
-        else []
-    )
-    if shown.value is not None:
-        formatter: Any = DisplayFormatter()
-        data, metadata = formatter.format(shown.value)
-        outputs.append(
-            {"output_type": "execute_result", "data": data, "metadata": metadata}
-        )
-    return normalised([nbformat.from_dict(output) for output in outputs], 0)
-
-
-def as_compared(outputs: list[Any]) -> list[Any]:
-    """Outputs without counts; of a picture only how large it is, for fonts and packers have new versions."""
-    for output in outputs:
-        output.pop("execution_count", None)
-        data = output.get("data", {})
-        if "image/png" in data:
-            data["image/png"] = ""
-        if "text/html" in data:
-            data["text/html"] = EMBEDDED.sub("", data["text/html"])
-    return outputs
-
-
-def changed(name: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The cells that give something else when a notebook is run again; then say make notebooks."""
-    # It is drawn; its bytes are not compared
-    monkeypatch.setattr(drawing, "png", lambda picture: b"")
-    found = lesson(name)
-    cells = [cell for cell in found.cells if cell.id in found.shown]
-    return [
-        cell.id
-        for cell in cells
-        if as_compared(gives(found.shown[cell.id])) != as_compared(cell.outputs)
-    ]
 
 
 def test_a_cell_that_raises_is_told_also_on_the_real_clock_and_leaves_no_name_to_the_next(

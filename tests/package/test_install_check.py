@@ -11,8 +11,6 @@ from support.pages import Said
 from lessonkit.install_check import ADVICE, check, python
 from lessonkit.widgets.widget import PROGRAM
 
-CELL = "from lessonkit.install_check import check\ncheck()"
-
 
 def test_the_page_is_told_the_version_of_python() -> None:
     assert json.loads(check().state) == {"python": python()}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.hosts import show_lesson
-from test_covered import further_of, level, sections, tags
+from support.sections import further_of, level, sections, tags
 
 from lessonkit.widgets.questions import Choice, Number, Question
 from lessonkit.widgets.widget import Page

@@ -30,6 +30,19 @@ RUN = """async (source) => {
     cell.model.sharedModel.setSource(source);
     await cell.constructor.execute(cell, sessionContext);
 }"""
+# The cell at the top of what is seen, and how far its head is from there.
+PLACE = """() => {
+    const { widgets } = jupyterapp.shell.currentWidget.content;
+    const top = document.querySelector(".jp-WindowedPanel-outer").getBoundingClientRect().top;
+    const first = widgets.find(({ node }) => node.getBoundingClientRect().bottom > top);
+    return [first.model.id, Math.round(first.node.getBoundingClientRect().top - top)];
+}"""
+# As a reader turns the wheel.
+SCROLL = """(share) => {
+    const outer = document.querySelector(".jp-WindowedPanel-outer");
+    dispatchEvent(new WheelEvent("wheel"));
+    outer.scrollTop = share * outer.scrollHeight;
+}"""
 
 
 @dataclass

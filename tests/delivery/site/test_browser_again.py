@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
-from support.school import KNOB, LESSONS, MOST, PATIENT, ROOT, RUN, Site
+from support.school import KNOB, LESSONS, MOST, PATIENT, PLACE, ROOT, RUN, SCROLL, Site
 
 from delivery.site import pages
 from delivery.site.python import BIG, PACKED
@@ -61,18 +61,7 @@ ANSWER = """(id) => {
     const press = (key) => mark?.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
     for (const key of mark?.matches("g") ? ["Enter", "ArrowRight", "Enter"] : ["ArrowUp"]) press(key);
 }"""
-PLACE = """() => {
-    const { widgets } = jupyterapp.shell.currentWidget.content;
-    const top = document.querySelector(".jp-WindowedPanel-outer").getBoundingClientRect().top;
-    const first = widgets.find(({ node }) => node.getBoundingClientRect().bottom > top);
-    return [first.model.id, Math.round(first.node.getBoundingClientRect().top - top)];
-}"""
 ACTIVE = "jupyterapp.shell.currentWidget.content.activeCell.model.id"
-SCROLL = """(share) => {
-    const outer = document.querySelector(".jp-WindowedPanel-outer");
-    dispatchEvent(new WheelEvent("wheel"));
-    outer.scrollTop = share * outer.scrollHeight;
-}"""
 
 # Modules that no lesson imports; one is in a package of which others are there.
 IMPORT_MORE = """

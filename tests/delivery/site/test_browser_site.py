@@ -19,8 +19,19 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 from support.firefox import find_firefox, firefox
 from support.keys import by_keys
-from support.school import KNOB, LESSONS, MOST, PATIENT, READY, ROOT, RUN, Site, served
-from test_browser_again import PLACE, SCROLL
+from support.school import (
+    KNOB,
+    LESSONS,
+    MOST,
+    PATIENT,
+    PLACE,
+    READY,
+    ROOT,
+    RUN,
+    SCROLL,
+    Site,
+    served,
+)
 
 from delivery.classroom.answers import collected, table
 from delivery.site import fetch, pages, python

@@ -8,13 +8,13 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from support.fenced_code import BLOCKS
 
 from delivery.site import pages, symptoms
 from tools.browser import Visit, serious_violations
 from tools.comments import without_comments
 
 SYMPTOMS = symptoms.symptoms()
-BLOCKS = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # A number with its unit, or a count of what was measured
 FACT = re.compile(r"\d[\d,.]*(?= (?:ms|s|kB|MB|GB|million|pixels|times|numbers)\b)")
 SCREEN, PHONE = (1280, 800), (390, 844)

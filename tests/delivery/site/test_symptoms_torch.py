@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from test_symptoms import BLOCKS
+from support.fenced_code import BLOCKS
 
 from delivery.site import symptoms
 from lessonkit.engine.workers.forked import CAN_FORK

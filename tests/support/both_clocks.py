@@ -1,0 +1,56 @@
+"""One description run on the real clock and on the virtual one, to be compared."""
+
+import re
+from typing import Any
+
+from lessonkit import Dataset, Machine, Trace, benchmark
+from lessonkit.engine.element import END
+from lessonkit.engine.node import NodeStates
+from lessonkit.engine.operators.stream import Scope
+from lessonkit.engine.trace import Name
+from lessonkit.engine.virtual import Virtual
+from support.random_pipelines import PlannedError
+
+
+def both(dataset: Dataset, **options: Any) -> list[Trace]:
+    return [benchmark(dataset, clock=clock, **options) for clock in ("virtual", "real")]
+
+
+def is_a_race(dataset: Dataset) -> bool:
+    """Whether what reads ahead completes a cache before it is closed may be seen in the elements.
+
+    It is if a pass that fills the cache gives others than one that replays it. Who is first
+    is open on threads, as it is in tf.data.
+    """
+    return re.search("(shuffle|fails).*cache", repr(dataset)) is not None
+
+
+def on_threads(dataset: Dataset) -> list[Any]:
+    iterator, seen = iter(dataset), []
+    while True:
+        try:
+            seen.append(next(iterator))
+        except StopIteration:
+            return seen
+        except PlannedError:
+            seen.append(PlannedError)
+
+
+def on_virtual(dataset: Dataset) -> list[Any]:
+    run = Virtual(Machine(), NodeStates(fixed_seed=True), None)
+
+    async def everything() -> list[Any]:
+        stream, seen = Scope(run).open(dataset.node), []
+        while True:
+            try:
+                element = await stream.next()
+            except PlannedError:
+                seen.append(PlannedError)
+                continue
+            if element is END:
+                stream.close()
+                return seen
+            seen.append(element.value)
+
+    result: list[Any] = run.complete(everything(), Name("Test"))
+    return result
