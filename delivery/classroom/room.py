@@ -120,10 +120,10 @@ def fits(question: Json, record: Json) -> bool:
         return len(record.get("reached", ())) == len(question["goals"])
     tries = record["tries"]
     judged = all(one["sure"] and {"words", "right"} <= one.keys() for one in tries)
-    return judged and bool(tries) and all(answers(question, one["said"]) for one in tries)
+    return judged and bool(tries) and all(is_answer(question, one["said"]) for one in tries)
 
 
-def answers(question: Json, said: Any) -> bool:
+def is_answer(question: Json, said: Any) -> bool:
     """Whether what was *said* has the shape of an answer: a number, or one for each of its names."""
     names = question["names"]
     if isinstance(said, list) != bool(names):
