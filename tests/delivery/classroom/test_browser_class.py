@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell
 from playwright.sync_api import expect
 from support.alone import ANSWERED, show, show_cells
 from support.classes import CHOICE, Class, class_beside, record
+from support.questions import Card, card_of
 
 from delivery.classroom.questions import asked
 from delivery.classroom.store import Store
@@ -119,52 +120,17 @@ class Lesson:
         for number, widget in self.widgets.items():
             show(Visit(self.page), number, widget)
 
-    def card(self, number: int) -> Any:
-        return self.page.locator(".jp-Cell").nth(number).locator(".lk-predict")
-
-    def commit(self, number: int, sure: str = "certain") -> None:
-        self.card(number).get_by_label(sure, exact=True).check()
-        self.card(number).get_by_role("button", name="Commit to this answer").click()
+    def card(self, number: int) -> Card[Any]:
+        shown = self.page.locator(".jp-Cell").nth(number).locator(".lk-predict")
+        return card_of(self.widgets[number], shown)
 
     def verdict(self, number: int) -> Any:
-        return self.card(number).locator(".lk-verdict")
+        return self.card(number).verdict
 
     def answer(self, number: int, right: bool) -> None:
         """Say something right, or what a mistake leads to, and commit to it."""
-        SAY[number](self.card(number), right)
-        self.commit(number)
-
-
-def say_number(card: Any, right: bool) -> None:
-    card.get_by_label("Your answer in ms").fill("105" if right else "200")
-
-
-def choose(card: Any, right: bool) -> None:
-    card.locator(".lk-choices").first.get_by_role("radio").nth(0 if right else 1).check()
-
-
-def place(card: Any, right: bool) -> None:
-    """Put each bar where it belongs, or at the beginning, by keys."""
-    steps = known()[2]["right"] if right else [0, 0, 0]
-    for bar, step in zip(card.locator("g[role=button]").all(), steps, strict=True):
-        bar.press("Enter")
-        for _ in range(60):
-            bar.press("ArrowLeft")
-        for _ in range(int(step)):
-            bar.press("ArrowRight")
-        bar.press("Enter")
-
-
-def draw(card: Any, right: bool) -> None:
-    """Move each point to where it belongs, or leave it where the first is."""
-    places = known()[3]["right"]
-    for point, to in zip(card.get_by_role("slider").all(), places, strict=True):
-        point.press("Enter")
-        while right and int(point.get_attribute("aria-valuenow") or 0) > to + 0.5:
-            point.press("ArrowDown")
-
-
-SAY: list[Callable[[Any, bool], None]] = [say_number, choose, place, draw, choose]
+        card, asked = self.card(number), self.widgets[number]
+        card.answer(asked.right if right else card.mistake(asked), "certain")
 
 
 @pytest.fixture
@@ -204,7 +170,7 @@ def pages(
 # One lesson after another, as a class goes: to begin anew for each would take minutes.
 @pytest.mark.parametrize(
     ("learners", "numbers"),
-    [(3, [0]), pytest.param(3, [*range(len(SAY))], marks=pytest.mark.long)],
+    [(3, [0]), pytest.param(3, [*range(TASK)], marks=pytest.mark.long)],
 )
 def test_a_class_is_led_through_both_rounds_of_each_type_of_question(  # noqa: PLR0915
     pages: tuple[Any, list[Lesson]], tmp_path: Path, learners: int, numbers: list[int]
@@ -240,12 +206,12 @@ def test_a_class_is_led_through_both_rounds_of_each_type_of_question(  # noqa: P
         press("Open round 2")
         for lesson in lessons:
             expect(lesson.verdict(number)).to_contain_text("The second round")
-        lessons[0].commit(number)  # to the same answer
+        lessons[0].card(number).commit()  # to the same answer
         lessons[1].answer(number, right=True)
-        lessons[2].commit(number)
+        lessons[2].card(number).commit()
         counted = counted.replace("round 1", "round 2")
         expect(board.locator("#counts")).to_have_text(counted)
-        assert not lessons[0].card(number).get_attribute("data-answered")
+        assert not lessons[0].card(number).shown.get_attribute("data-answered")
         press("Show everybody the verdict")
         for who, lesson in enumerate(lessons):
             expect(lesson.verdict(number)).to_contain_text("✗" if who == 2 else "✓")
@@ -254,9 +220,8 @@ def test_a_class_is_led_through_both_rounds_of_each_type_of_question(  # noqa: P
         )
         expect(board.locator("#said")).to_contain_text("1 of 3 have moved")
         expect(board.locator("#rounds")).to_contain_text("✓")
-        if number != 2:  # whose bars stand where no mistake puts them
-            ((_, mistake),) = known()[number]["wrong"]
-            expect(board.locator("#rounds small").get_by_text(mistake)).to_have_count(2)
+        ((_, mistake),) = known()[number]["wrong"]
+        expect(board.locator("#rounds small").get_by_text(mistake)).to_have_count(2)
         for width, height in SCREENS:
             board.set_viewport_size({"width": width, "height": height})
             for scheme in "light", "dark":
