@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support import stand_in_torch
-from support.stand_in_torch import Device
+from support.stand_in_device import Device
 
 import lessonkit
 from databound import machine, measure_job, measuring, recommend, runs, watching

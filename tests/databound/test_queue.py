@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from support.stand_in_torch import Clock, Device
+from support.stand_in_device import Clock, Device
 
 from databound.device import OnDevice, on_device
 from lessonkit import Dataset, benchmark, work

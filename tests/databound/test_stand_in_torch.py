@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.stand_in_torch import Clock, Device
+from support.stand_in_device import Clock, Device
 
 pytestmark = pytest.mark.usefixtures("workers_gone")
 
@@ -148,14 +148,6 @@ def test_a_worker_that_gives_nothing_is_waited_for_until_the_timeout(
     waits._shutdown_workers()
 
 
-def test_a_loop_that_is_left_ends_its_workers(library: Any) -> None:
-    left = iter(loader(library, Squares(), 2))
-    next(left)
-    assert len(multiprocessing.active_children()) == 2
-    left._shutdown_workers()
-    assert not multiprocessing.active_children()
-
-
 def test_arguments_can_be_read_and_those_that_exclude_each_other_are_refused(
     library: Any,
 ) -> None:
@@ -181,6 +173,7 @@ def test_arguments_can_be_read_and_those_that_exclude_each_other_are_refused(
         {"prefetch_factor": 2},
         {"persistent_workers": True},
         {"batch_sampler": [[1]]},
+        {"batch_size": None, "drop_last": True},
     ):
         with pytest.raises(ValueError):
             loader(library, Squares(), **said)

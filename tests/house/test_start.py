@@ -204,15 +204,19 @@ def test_who_comes_second_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "waits" in said[0]
 
 
-def test_nothing_is_kept_outside_the_clone() -> None:
-    told = subprocess.run(
-        [sys.executable, "-c", KEPT],
+def printed(code: str) -> str:
+    """What *code* prints in the environment of a target."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
         env=targets.environment(),
         capture_output=True,
         text=True,
         check=True,
-    )
-    kept = told.stdout.splitlines()
+    ).stdout
+
+
+def test_nothing_is_kept_outside_the_clone() -> None:
+    kept = printed(KEPT).splitlines()
     assert len(kept) == 7
     assert all(Path(path).is_relative_to(targets.JUPYTER) for path in kept), kept
 
@@ -232,14 +236,7 @@ def test_nothing_of_the_user_s_own_jupyter_or_python_gets_in(
 
 def test_jupyter_starts_without_what_takes_longest() -> None:
     asked = "import jsonschema, sys; print('rfc3987_syntax' in sys.modules)"
-    told = subprocess.run(
-        [sys.executable, "-c", asked],
-        env=targets.environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert told.stdout == "False\n"
+    assert printed(asked) == "False\n"
 
 
 def test_an_old_python_can_read_the_first_file() -> None:

@@ -13,6 +13,7 @@ from support.random_pipelines import PlannedError
 
 
 def both(dataset: Dataset, **options: Any) -> list[Trace]:
+    """Return a run on the virtual clock, and one on the real one."""
     return [benchmark(dataset, clock=clock, **options) for clock in ("virtual", "real")]
 
 
@@ -26,6 +27,10 @@ def is_a_race(dataset: Dataset) -> bool:
 
 
 def on_threads(dataset: Dataset) -> list[Any]:
+    """Return every element of a real pass, and the class of a planned error in its place.
+
+    What such an error says depends on the process in which it was raised.
+    """
     iterator, seen = iter(dataset), []
     while True:
         try:
@@ -37,6 +42,7 @@ def on_threads(dataset: Dataset) -> list[Any]:
 
 
 def on_virtual(dataset: Dataset) -> list[Any]:
+    """Return the same of a pass on the virtual clock."""
     run = Virtual(Machine(), NodeStates(fixed_seed=True), None)
 
     async def everything() -> list[Any]:

@@ -7,18 +7,25 @@ Whatever is tested with it asks for the fixture `library`, and so is tested with
 import multiprocessing
 import os
 import random
-import time
 import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import cycle, islice
+from itertools import cycle, islice, repeat
 from multiprocessing.connection import wait
 from typing import Any, NamedTuple
 
+from support.stand_in_device import Device
+
 LAST_BATCH = 5.0  # s; how long a worker may still work on a batch when it is told to end
-END, ERROR, MADE, STOP = "end", "error", "made", "stop"
+# What a worker answers.
+END = "end"
+ERROR = "error"
+MADE = "made"
+# What a worker is told beside its tasks.
+ANEW = "anew"  # open the data set for another epoch
+STOP = "stop"
 
 _info: Any = None  # in a worker, who it is
 
@@ -35,8 +42,7 @@ def get_worker_info() -> Any:
 
 
 class Dataset:
-    def __class_getitem__(cls, _: Any) -> Any:
-        return cls
+    pass
 
 
 class IterableDataset(Dataset):
@@ -74,7 +80,9 @@ class RandomSampler(SequentialSampler):
 
 class BatchSampler:
     def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
-        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
         indices = iter(self.sampler)
@@ -85,13 +93,6 @@ class BatchSampler:
     def __len__(self) -> int:
         whole, left = divmod(len(self.sampler), self.batch_size)
         return whole + bool(left and not self.drop_last)
-
-
-class Endless:
-    """The sampler of an iterable data set."""
-
-    def __iter__(self) -> Iterator[None]:
-        return iter(lambda: None, 0)
 
 
 def default_collate(samples: Any) -> Any:
@@ -124,52 +125,46 @@ class DataLoader:
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        if not num_workers and (
-            prefetch_factor is not None or multiprocessing_context is not None
-        ):
-            raise ValueError("prefetch_factor and multiprocessing_context are for workers")
-        if not num_workers and persistent_workers:
-            raise ValueError("persistent_workers option needs num_workers > 0")
-        if batch_sampler is not None and (
-            batch_size != 1 or shuffle or sampler is not None or drop_last
-        ):
-            raise ValueError(
-                "batch_sampler option is mutually exclusive with batch_size and others"
-            )
+        for_workers = prefetch_factor, multiprocessing_context, persistent_workers or None
+        if not num_workers and any(value is not None for value in for_workers):
+            raise ValueError("an option of workers without workers")
+        is_said_twice = batch_size != 1 or shuffle or sampler is not None or drop_last
+        if batch_sampler is not None and is_said_twice:
+            raise ValueError("batch_sampler excludes batch_size and others")
         if batch_size is None and (shuffle or drop_last):
-            raise ValueError("batch_size=None option disables auto-batching")
-        self.dataset, self.num_workers, self.timeout = dataset, num_workers, timeout
-        self.pin_memory, self.pin_memory_device, self.in_order = (
-            pin_memory,
-            pin_memory_device,
-            in_order,
-        )
-        self.drop_last, self.worker_init_fn, self.generator = (
-            drop_last,
-            worker_init_fn,
-            generator,
-        )
-        self.prefetch_factor = (
-            (2 if prefetch_factor is None else prefetch_factor) if num_workers else None
-        )
-        self.persistent_workers, self.multiprocessing_context = (
-            persistent_workers,
-            multiprocessing_context,
-        )
+            raise ValueError("without batches there is nothing to shuffle or to drop")
         self.is_stream = isinstance(dataset, IterableDataset)
         if sampler is None:
-            sampler = (
-                RandomSampler(dataset, generator) if shuffle else SequentialSampler(dataset)
-            )
-            sampler = Endless() if self.is_stream else sampler
-        self.sampler = sampler
-        self.batch_size = batch_size = None if batch_sampler is not None else batch_size
-        if batch_size is not None:
+            if self.is_stream:
+                sampler = repeat(None)
+            elif shuffle:
+                sampler = RandomSampler(dataset, generator)
+            else:
+                sampler = SequentialSampler(dataset)
+        if batch_sampler is not None:
+            batch_size = None
+        elif batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        if collate_fn is None:
+            collate_fn = default_convert if batch_sampler is None else default_collate
+        self.dataset = dataset
+        self.batch_size = batch_size
+        self.sampler = sampler
         self.batch_sampler = batch_sampler
-        batched = batch_sampler is not None
-        self.collate_fn = collate_fn or (default_collate if batched else default_convert)
-        self._iterator: Any = None  # the one whose workers stay
+        self.num_workers = num_workers
+        self.collate_fn = collate_fn
+        self.pin_memory = pin_memory
+        self.drop_last = drop_last
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.generator = generator
+        unsaid = 2 if num_workers else None
+        self.prefetch_factor = unsaid if prefetch_factor is None else prefetch_factor
+        self.persistent_workers = persistent_workers
+        self.pin_memory_device = pin_memory_device
+        self.in_order = in_order
+        self._iterator: ByWorkers | None = None  # the one whose workers stay
 
     def tasks(self) -> Iterator[Any]:
         return iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
@@ -180,13 +175,13 @@ class DataLoader:
     def __iter__(self) -> Iterator[Any]:
         if not self.num_workers:
             return Alone(self)
-        if self._iterator is None or not self.persistent_workers:
-            self._iterator = None
-            workers = ByWorkers(self)
-            self._iterator = workers if self.persistent_workers else None
-            return workers
-        self._iterator.begin()
-        return self._iterator  # type: ignore[no-any-return]
+        if not self.persistent_workers:
+            return ByWorkers(self)
+        if self._iterator is None:
+            self._iterator = ByWorkers(self)
+        else:
+            self._iterator.begin()
+        return self._iterator
 
 
 class Fetching:
@@ -218,7 +213,8 @@ class Alone(Iterator[Any]):
     """Goes over a loader without workers."""
 
     def __init__(self, loader: DataLoader) -> None:
-        self.fetching, self.tasks = Fetching(loader), loader.tasks()
+        self.fetching = Fetching(loader)
+        self.tasks = loader.tasks()
 
     def __next__(self) -> Any:
         return self.fetching.make(next(self.tasks))
@@ -228,21 +224,24 @@ class ByWorkers(Iterator[Any]):
     """Goes over a loader with workers: each has a pipe for its tasks and its answers."""
 
     def __init__(self, loader: DataLoader) -> None:
-        self.loader, self.pipes, self.processes = loader, list[Any](), list[Any]()
-        self.answers: dict[int, Any] = {}  # that have come, by the number of their task
-        self.who: dict[int, int] = {}  # has which task
+        self.loader = loader
+        self.pipes: list[Any] = []
+        self.processes: list[Any] = []
+        # What has come, and which worker was asked, by the number of the task
+        self.answers: dict[int, tuple[str, Any]] = {}
+        self.who: dict[int, int] = {}
         self.is_shut = False
-        context: Any = multiprocessing.get_context("fork")
+        context = multiprocessing.get_context("fork")
         for number in range(loader.num_workers):
             ours, theirs = context.Pipe()
             process = context.Process(
-                target=serve, args=(theirs, loader, number, [*self.pipes, ours])
+                target=serve,
+                args=(theirs, loader, number, [*self.pipes, ours]),
+                daemon=True,
             )
-            process.daemon = True
             with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore", DeprecationWarning
-                )  # of threads, which the child leaves alone
+                # Of threads, which the child leaves alone
+                warnings.simplefilter("ignore", DeprecationWarning)
                 process.start()
             theirs.close()
             self.pipes.append(ours)
@@ -253,12 +252,15 @@ class ByWorkers(Iterator[Any]):
         """Begin an epoch, when what was asked for in the one before has come."""
         while self.who.keys() - self.answers.keys():
             self.hear()
-        self.tasks, self.sent, self.given = self.loader.tasks(), 0, 0
-        self.answers, self.who = {}, {}
+        self.tasks = self.loader.tasks()
+        self.sent = 0
+        self.given = 0
+        self.answers.clear()
+        self.who.clear()
         self.alive = set(range(len(self.pipes)))
         self.turns = cycle(range(len(self.pipes)))
         for pipe in self.pipes:
-            pipe.send(None)  # open the data set
+            pipe.send(ANEW)
         for _ in range(len(self.pipes) * (self.loader.prefetch_factor or 2)):
             self.send()
 
@@ -281,12 +283,11 @@ class ByWorkers(Iterator[Any]):
             self.given += 1
             if kind == END:
                 self.alive.discard(worker)
-                self.send()
-                continue
             self.send()
             if kind == ERROR:
                 raise value[0](value[1])
-            return value
+            if kind == MADE:
+                return value
         if not self.loader.persistent_workers:
             self._shutdown_workers()
         raise StopIteration
@@ -333,85 +334,34 @@ def serve(pipe: Any, loader: DataLoader, number: int, others: list[Any]) -> None
     seed = random.getrandbits(40) + number
     random.seed(seed)
     _info = WorkerInfo(number, loader.num_workers, seed, loader.dataset)
-    failed, fetching = None, None
+    failed: Exception | None = None
     try:
         if loader.worker_init_fn:
             loader.worker_init_fn(number)
     except Exception as error:
         failed = error
-    while True:
-        try:
-            asked = pipe.recv()
-            if asked == STOP:
-                os._exit(0)
-            if asked is None:  # another epoch
+    fetching: Fetching | None = None
+    with suppress(EOFError, OSError, KeyboardInterrupt):  # nobody listens any more
+        while (told := pipe.recv()) != STOP:
+            if told == ANEW:
                 fetching = None
                 continue
-            told: Any = END, None
+            place, task = told
             try:
                 if failed:
                     raise failed
                 fetching = fetching or Fetching(loader)
-                told = MADE, fetching.make(asked[1])
+                answer: tuple[str, Any] = MADE, fetching.make(task)
             except StopIteration:
-                pass
+                answer = END, None
             except Exception as error:
-                text = "".join(traceback.format_exception(error))
-                name = (
+                caught = (
                     f"Caught {type(error).__name__} in DataLoader worker process {number}."
                 )
-                told = ERROR, (type(error), f"{name}\nOriginal {text}")
-            pipe.send((asked[0], *told))
-        except (EOFError, OSError, KeyboardInterrupt):
-            os._exit(0)
-
-
-# ---- the rest of the library ----
-
-
-class Clock:
-    """Time that goes on when somebody spends it."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def spend(self, seconds: float) -> None:
-        self.now += seconds
-
-
-class Device:
-    """A stand-in for an accelerator: launches wait in its queue, and are done one by one.
-
-    Launching takes the host *launch* seconds, and the device *busy*. At most *depth*
-    launches wait or are at work; who launches one more waits for the first of them. A
-    *clock* can be called for the time, and has `spend`.
-    """
-
-    def __init__(
-        self, launch: float, busy: float, depth: int = 1000, clock: Clock | None = None
-    ) -> None:
-        self.launching, self.busy, self.depth = launch, busy, depth
-        self.clock: Callable[[], float] = clock or time.perf_counter
-        self.sleep: Callable[[float], None] = clock.spend if clock else time.sleep
-        self.ends: list[float] = []  # when each launch will be done
-
-    def launch(self, _: Any = None) -> None:
-        """Begin a step on the device."""
-        self.sleep(self.launching)
-        if len(self.ends) >= self.depth:
-            self.wait_until(self.ends[-self.depth])
-        self.ends.append(max([self.clock(), *self.ends[-1:]]) + self.busy)
-
-    def synchronize(self, _: Any = None) -> None:
-        """Wait until all that was launched is done."""
-        self.wait_until(max(self.ends, default=0))
-
-    def wait_until(self, due: float) -> None:
-        """Sleep until *due*."""
-        if (left := due - self.clock()) > 0:
-            self.sleep(left)
+                original = "".join(traceback.format_exception(error))
+                answer = ERROR, (type(error), f"{caught}\nOriginal {original}")
+            pipe.send((place, *answer))
+    os._exit(0)
 
 
 def library(device: Device | None = None) -> types.ModuleType:
@@ -419,14 +369,8 @@ def library(device: Device | None = None) -> types.ModuleType:
     torch: Any = types.ModuleType("torch")
     torch.utils = types.ModuleType("torch.utils")
     torch.utils.data = types.ModuleType("torch.utils.data")
-    for kind in (
-        DataLoader,
-        Dataset,
-        IterableDataset,
-        BatchSampler,
-        RandomSampler,
-        SequentialSampler,
-    ):
+    samplers = BatchSampler, RandomSampler, SequentialSampler
+    for kind in (DataLoader, Dataset, IterableDataset, *samplers):
         setattr(torch.utils.data, kind.__name__, kind)
     torch.utils.data.get_worker_info = get_worker_info
     torch.Generator = Generator
