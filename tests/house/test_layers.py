@@ -129,7 +129,7 @@ ALLOWED = {
     "notebooks": {"lessonkit", "databound"},
     "tools": {"lessonkit", "databound", "notebooks"},
     "delivery": {"lessonkit", "databound", "notebooks", "tools"},
-    "benchmarks": {"lessonkit", "databound", "notebooks", "tools", "delivery", "evidence"},
+    "benchmarks": {"lessonkit", "databound", "notebooks", "tools", "delivery"},
     "evidence": {"lessonkit", "databound", "notebooks"},
 }
 

@@ -596,3 +596,23 @@ def test_a_class_of_today_goes_on_with_its_answers_and_another_file_begins_anew(
 def test_addresses_are_those_of_this_computer() -> None:
     assert command.addresses()
     assert all(len(one.split(".")) == 4 for one in command.addresses())
+
+
+@pytest.mark.parametrize(
+    ("names", "said", "fits"),
+    [
+        (None, 2, True),
+        (None, 4, False),
+        (None, -1, False),
+        (None, [2], False),
+        (["a", "b"], [0, 3], True),
+        (["a", "b"], [0], False),
+        (["a", "b"], [0, 4], False),
+        (["a", "b"], 2, False),
+    ],
+)
+def test_an_answer_is_a_number_or_one_for_each_name_of_its_question(
+    names: list[str] | None, said: Any, fits: bool
+) -> None:
+    """Of another shape it is refused, and raises nothing in the server."""
+    assert room.is_answer({"names": names, "most": 3}, said) == fits
