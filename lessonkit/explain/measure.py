@@ -321,7 +321,8 @@ class Notes:
     ) -> dict[str, Any]:
         """Return arguments of *node* with which its function *name* costs what its calls *took*."""
         arguments = node.arguments
-        fn, random = arguments[name], bool(arguments.get("random"))
+        fn = arguments[name]
+        random = bool(arguments.get("random"))
         function = update_wrapper(partial(self.memory.call, route, random, fn), fn)
         if name == "collate_fn":
             mean = fmean(call.seconds for call in took)

@@ -69,7 +69,8 @@ def rewrite(dataset: Dataset, rules: Iterable[str] | None = None) -> Result[Rewr
     names = {check.one_of("rules", name, tuple(RULES)) for name in rules}
     kept = {part for loader in loaders_in(dataset.node) for part in walk(loader.inputs[0])}
     steps: list[RewriteStep] = []
-    root, before = dataset.node, None
+    root = dataset.node
+    before = None
     while root is not before:
         before = root
         for rule in RULES.values():
@@ -188,7 +189,8 @@ def map_fusion(first: Node, second: Node) -> Node | None:
     apart if a cost is a function, if they hold different things while they cost time, or if
     only the first says how large its results are.
     """
-    one, other = first.arguments, second.arguments
+    one = first.arguments
+    other = second.arguments
     costs = one["cost"], other["cost"]
     if any(map(callable, costs)) or (all(costs) and one["kind"] != other["kind"]):
         return None
