@@ -2,10 +2,32 @@
 
 from typing import Any
 
-from lessonkit import ArtificialDataset, benchmark
-from lessonkit.analysis import limits
 from lessonkit.widgets.goals import Attempt, Goal
 from lessonkit.words import milliseconds, percent
+
+
+def faster(load: float, train: float) -> dict[str, Any]:
+    """Explain how busy a GPU is that needs half of *train* for a step."""
+    each, gap = milliseconds(load + train), milliseconds(load)
+    quick = milliseconds(load + train / 2)
+    wrong = [
+        (
+            "more than now",
+            "Look at the second run: the gaps are as wide as before, and the bars between them half as long. "
+            "A faster GPU finishes sooner, and then it waits.",
+        ),
+        (
+            "as much as now",
+            f"Its work is halved, but the wait before each step is the same {gap}. It works for "
+            f"{train / 2 * 1e3:g} of {quick} now, no longer for {train * 1e3:g} of {each}.",
+        ),
+    ]
+    why = (
+        f"The loader still needs {gap} for each batch. The GPU worked for {train * 1e3:g} of {each}, "
+        f"{percent(train / (load + train))}; now it works for {train / 2 * 1e3:g} of {quick}, "
+        f"{percent(train / (2 * load + train))}, and it was expensive."
+    )
+    return {"answer": lambda *_: "less than now", "wrong": wrong, "why": why}
 
 
 def total(
@@ -15,8 +37,8 @@ def total(
     wrong = [
         (
             open + epochs * samples * (read + train),
-            "That would be right if the file were opened only once. But each epoch goes through the file "
-            "again, and opens it again.",
+            "Look at where epoch 2 begins: you left out its Open. Each epoch goes through the file again, "
+            "and opens it again, for another 30 ms.",
         ),
         (
             open + samples * (read + train),
@@ -24,13 +46,13 @@ def total(
         ),
         (
             samples * (open + read + train),
-            "That would be right for one epoch that opened the file for every sample. The loop runs two "
-            "epochs, and each opens the file once.",
+            "Count the Open bars: yours has three in one epoch. The loop runs two epochs, and each opens the "
+            "file once.",
         ),
         (
             epochs * samples * (open + read + train),
-            "That would be right if the file were opened for every sample. An epoch opens it once, and then "
-            "reads all its samples.",
+            "Six Open bars would be needed for this, one before each Read. An epoch opens the file "
+            "once, and then reads all its samples.",
         ),
         (
             epochs * (open + samples * read),
@@ -39,13 +61,13 @@ def total(
         ),
         (
             epochs * (open + samples * read + train),
-            "That would be right if samples were read while the model trains, as they are in the next "
-            "lesson. This pipeline reads only when the loop asks for a sample.",
+            "Your Read bars lie above Train bars. That is the program of the next lesson; this one reads "
+            "only when the loop asks for a sample, so each step adds its 10 ms.",
         ),
         (
             epochs * (open + samples * read) + train,
-            "That would be right if all training steps but the last were hidden. Here nothing is read while "
-            "the model trains, so every step counts.",
+            "Five of the six Train bars are missing. Nothing is read while the model trains, so "
+            "every step counts.",
         ),
         (
             epochs * samples * read,
@@ -78,7 +100,7 @@ def busy(read: float, train: float, before: float) -> dict[str, Any]:
         ),
         (
             (train / 2) / (read + train / 2),
-            "That would be right if the file were open already. The accelerator waits for that as well.",
+            "That leaves out the two Open bars. The accelerator waits for them as well, 60 ms in all.",
         ),
     ]
     why = (
@@ -102,8 +124,8 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
         ),
         (
             (open / samples + read + train) * samples / 20,
-            "That would be right if the samples shared all costs. They share only the opening; reading and "
-            "training cost the same for each sample as before.",
+            "Point at a Read bar in both runs: 15 ms each. The samples share only the opening; reading and "
+            "training cost each of them as much as before.",
         ),
     ]
     why = f"A sample takes {open * 1e3:g} / 20 + {read * 1e3:g} + {milliseconds(train)}."
@@ -120,40 +142,35 @@ def changed(*, at_most: int) -> Goal:
 
 
 def vote() -> dict[str, Any]:
-    """Explain how many times as fast training can become."""
-    run = benchmark(ArtificialDataset(3))
-    busy, training = run.busy("Train"), limits(run).training
+    """Explain what a perfect pipeline gains for a GPU that is busy 40 % of the time."""
     question = (
-        f"The accelerator is busy {percent(busy)} of the time. How many times as fast can training "
-        "become with a perfect pipeline, at most?"
+        "Your GPU is busy 40 % of the time, and the loop loads only between two steps. A vendor "
+        "promises a storage system that makes training three times as fast. What do you answer?"
     )
-    right = f"D: {run.duration / training:.1f} times"
+    right = "B: It cannot be; 2.5 times is the most that any loader can reach"
     wrong = [
         (
-            "A: there is no limit",
-            "That would be right if training itself took no time. But its steps take "
-            f"{milliseconds(training)}, whatever the pipeline does.",
+            "A: Buy it: 60 % of the time is waiting, so a lot more than three times can be gained",
+            "Take all of the waiting away: the steps that filled 40 % of the time are still there. "
+            "100 / 40 is 2.5, however good the storage is.",
         ),
         (
-            f"B: {1 / (1 - busy):.1f} times",
-            f"That would be right if the busy {percent(busy)} could go, 1 / {1 - busy:.3f}. "
-            "But the busy time is the part that stays, and the rest can go.",
+            "C: It cannot be; 1.7 times is the most",
+            "1 / 0.6 is what is left if the *busy* time goes. The busy time is what stays: 1 / 0.4.",
         ),
         (
-            "C: 2 times",
-            "Two jobs at the same time are twice as fast only if both take equally long, and "
-            "here they do not. With a perfect pipeline only the training steps are left.",
+            "D: It cannot be; loading in the background makes it twice as fast at best",
+            "Two jobs side by side gain a factor of two only if both take equally long, and only if nothing "
+            "else changes. Here the loader takes longer, and a faster storage also shortens it.",
         ),
     ]
     why = (
-        f"The training steps take {training * 1e3:g} of the {milliseconds(run.duration)}, "
-        "and no pipeline makes them shorter. "
-        f"The most is {run.duration * 1e3:g} / {training * 1e3:g}."
+        "The steps take 40 % of the time, and no storage makes them shorter. If all the rest goes, "
+        "100 % / 40 % = 2.5."
     )
-    choices = sorted([right, *dict(wrong)])
     return {
         "question": question,
-        "choices": choices,
+        "choices": sorted([right, *dict(wrong)]),
         "answer": lambda: right,
         "wrong": wrong,
         "why": why,

@@ -58,13 +58,12 @@ WORDS = (
 class Lesson:
     """A lesson as the table has it.
 
-    *name* is that of its notebook. *claim* is the rest of its title, *question* what it asks,
-    *idea* what it teaches, and *vote* is its vote in short.
+    *name* is that of its notebook. *question* is the rest of its title, and what it asks;
+    *idea* is what it teaches, and no learner reads it before the recap. *vote* is its vote in short.
     """
 
     name: str
     title: str
-    claim: str
     question: str
     idea: str
     vote: str
@@ -82,7 +81,7 @@ class Lesson:
 
     @property
     def heading(self) -> str:
-        return f"# {self.numbered}: {self.claim}"
+        return f"# {self.numbered}: {self.question}"
 
     @property
     def notebook(self) -> Path:
@@ -154,6 +153,12 @@ def table_of_readme() -> str:
     return "\n".join(["| lesson | what it asks |", "| --- | --- |", *rows])
 
 
+def table_of_first_lesson() -> str:
+    """Return the same, for those who have the first lesson open."""
+    rows = [f"| {link(lesson)} | {lesson.question} |" for lesson in LESSONS]
+    return "\n".join(["| lesson | what it asks |", "| --- | --- |", *rows])
+
+
 def table_for_teachers() -> str:
     """Return what a teacher wants to know of each lesson, and the right answer of its vote."""
     rows = []
@@ -171,7 +176,7 @@ def table_for_teachers() -> str:
 
 
 def vote_of(lesson: Lesson) -> dict[str, Any]:
-    """Return the vote at the end of a *lesson*: what its file of answers gives `predict`."""
+    """Return the vote of a *lesson*, before its recap: what its file of answers gives `predict`."""
     if str(NOTEBOOKS) not in sys.path:
         sys.path.insert(0, str(NOTEBOOKS))  # as Python finds it beside a notebook
     vote: dict[str, Any] = import_module(f"answers_{lesson.number}").vote()
@@ -198,13 +203,30 @@ def vote_for_teachers(lesson: Lesson) -> str:
     return f"> {vote['question']}\n\n{table}"
 
 
+# The ways through the whole series; the others are for an hour or two
+LONG_WAYS = ("PyTorch", "tf.data")
+
+
 def next_link(lesson: Lesson) -> str:
-    """Return the last cell of the main path of a *lesson*."""
-    first = LESSONS[0]
-    for this, after in pairwise(LESSONS):
-        if this == lesson:
-            return f"[Next: {after.numbered}]({after.notebook.name})"
-    return f"Back to the [first lesson]({first.notebook.name})."
+    """Return the last cell of the main path of a *lesson*: where each of the long ways goes on."""
+    after = {
+        way: following
+        for way in LONG_WAYS
+        for this, following in pairwise(WAYS[way])
+        if this == lesson
+    }
+    if not after:
+        first = LESSONS[0]
+        return f"This is the end of the way. Back to the [first lesson]({first.notebook.name})."
+    if len(after) == len(LONG_WAYS) and len(set(after.values())) == 1:
+        return f"Next: {link(after[LONG_WAYS[0]])}"
+    steps = [f"with {way}: {link(following)}" for way, following in after.items()]
+    return f"Next {'; '.join(steps)}"
+
+
+def link(lesson: Lesson) -> str:
+    """Return a link from one notebook to that of a *lesson*."""
+    return f"[{lesson.numbered}]({lesson.notebook.name})"
 
 
 def with_parts(text: str, parts: dict[str, str]) -> str:
@@ -224,12 +246,16 @@ def renewed_notebook(lesson: Lesson) -> str:
     """Return the notebook of a *lesson* with its title, the ways, and the link to the next."""
     notebook = json.loads(lesson.notebook.read_text(encoding="utf-8"))
     first = notebook["cells"][0]
-    text = with_heading("".join(first["source"]), lesson)
-    text = with_parts(text, {"ways": ways_of_first_lesson()})
-    first["source"] = text.splitlines(keepends=True)
+    first["source"] = with_heading("".join(first["source"]), lesson).splitlines(
+        keepends=True
+    )
+    parts = {"ways": ways_of_first_lesson(), "table": table_of_first_lesson()}
     for cell in notebook["cells"]:
         if cell["id"] == "next":
             cell["source"] = [next_link(lesson)]
+        elif cell["cell_type"] == "markdown":
+            text = with_parts("".join(cell["source"]), parts)
+            cell["source"] = text.splitlines(keepends=True)
     return f"{json.dumps(notebook, indent=1, ensure_ascii=False)}\n"
 
 

@@ -426,7 +426,7 @@ def first_page(name: str = "", address: str = "") -> str:
     entries = [
         f"<li><b>{link(lesson)}</b>"
         f'<img src="cards/{lesson.name}.png" alt="" loading="lazy" {size_of_first(lesson)}>'
-        f"<p>{escape(lesson.idea)}</p><small>{lesson.minutes} minutes</small></li>"
+        f"<p>{escape(lesson.question)}</p><small>{lesson.minutes} minutes</small></li>"
         for lesson in LESSONS
     ]
     *hour, job = WAYS["an hour with PyTorch"]

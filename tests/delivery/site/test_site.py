@@ -462,7 +462,7 @@ def test_the_first_page_has_a_way_in_and_says_of_each_lesson_what_it_is() -> Non
     page = pages.first_page()
     for lesson in LESSONS:
         assert f'path={lesson.name}.ipynb">{lesson.numbered}</a>' in page
-        assert f"<p>{html.escape(lesson.idea)}</p>" in page
+        assert f"<p>{html.escape(lesson.question)}</p>" in page
         assert f"{lesson.minutes} minutes" in page
     assert f"{sum(lesson.minutes for lesson in LESSONS) / 60:.0f} hours" in page
     assert f"<p>{in_words(len(LESSONS)).capitalize()} interactive lessons" in page

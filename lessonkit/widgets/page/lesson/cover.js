@@ -9,7 +9,7 @@ import { all, cellsAround, headingOf, outside } from "./cells.js";
 
 const FOLDED = "jp-MarkdownHeadingCollapsed"; // JupyterLab's own class
 
-const TELL = ["Run and look", "Explain", "Play", "For real", "Challenge", "Recap", "What happens"];
+const TELL = ["Run and look", "Explain", "Play", "For real", "Challenge", "Vote", "Recap", "What happens"];
 
 /**
  * A cell of the lesson, and what is known of it.
