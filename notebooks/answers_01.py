@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lessonkit import ArtificialDataset, Dataset, benchmark
-from lessonkit.words import milliseconds
+from lessonkit import ArtificialDataset, Dataset, benchmark, straggler
+from lessonkit.words import milliseconds, percent
 
 
 def overlap(naive: Dataset, once: Mapping[str, Any]) -> dict[str, Any]:
@@ -12,13 +12,13 @@ def overlap(naive: Dataset, once: Mapping[str, Any]) -> dict[str, Any]:
     wrong = [
         (
             (naive, once),
-            "That would be right without prefetch, where reading and training take turns. The background "
-            "reader fetches the next sample while the model trains.",
+            "In your picture no Read bar lies above a Train bar, so nothing overlaps. The background reader "
+            "fetches the next sample while the model trains.",
         ),
         (
             (naive.batch(3).unbatch(), once),
-            "That would be right if the whole file were read before the first step. The loop takes a sample "
-            "as soon as it is in the buffer.",
+            "Your first Train bar waits for all three Read bars. It needs only the first: the loop takes a "
+            "sample as soon as it is in the buffer.",
         ),
     ]
     why = (
@@ -52,8 +52,8 @@ def two_epochs(
         ),
         (
             epochs * loading + train,
-            "That would be right if the file were opened for the second epoch during the first. But a new "
-            "reader starts only when the second epoch begins, after the last step of the first.",
+            "Look at the last step of epoch 1: you let the file open during it. A new reader starts only "
+            "when the second epoch begins, after that step.",
         ),
         (
             epochs * samples * read,
@@ -98,8 +98,8 @@ def hundred(open: float, read: float, train: float, epochs: int) -> dict[str, An
         ),
         (
             epochs * (open + 20 * train + train),
-            "That would be right if reading were as fast as training. The reader takes "
-            f"{milliseconds(read)} per sample, however many slots there are.",
+            f"This lets a read take {milliseconds(train)}. It takes {milliseconds(read)} per sample, however "
+            "many slots wait for it.",
         ),
         (
             epochs * (open + 20 * read),
@@ -121,8 +121,8 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
     wrong = [
         (
             one_slot,
-            "That would be right if samples arrived evenly. They come three at a time, with a long pause "
-            "before the next three. Further slots keep samples for that pause.",
+            "Look at the arrivals: three samples within 15 ms, and then a gap of 30 ms for the next Open. "
+            "Further slots keep samples for that gap.",
         ),
         (
             run.samples * train,
@@ -141,41 +141,46 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
 
 
 def vote() -> dict[str, Any]:
-    """Explain which step is the best one next."""
-    twenty = ArtificialDataset(20)
-    loader = milliseconds(benchmark(twenty, train=0).duration)
-    training = milliseconds(benchmark(Dataset.range(20)).duration)
-    both = milliseconds(benchmark(twenty.prefetch(1)).duration)
-    question = (
-        f"The loader alone takes {loader}, the training alone takes {training}, and both together "
-        f"take {both}. What is the best next step?"
+    """Explain what a colleague's pipeline needs that prefetches and still waits."""
+    read, train = 0.004, 0.012
+    every, slow = 10, 0.060
+    file = ArtificialDataset(100, open=0, read=straggler(read, every=every, slow=slow))
+    shallow, deep = (
+        benchmark(file.prefetch(depth), num_epochs=1, train=train).busy("Train")
+        for depth in (1, 5)
     )
-    right = "A: make reading faster, or read in parallel"
+    question = (
+        f"A read takes {milliseconds(read)}, but every tenth takes {milliseconds(slow)}; a step takes "
+        f"{milliseconds(train)}. With prefetch(1) the accelerator is busy {percent(shallow)} of the time. "
+        "Four colleagues know what to do. Who is right?"
+    )
+    right = "B: prefetch(5), as long as the slow read"
+    average = read + (slow - read) / every
     wrong = [
         (
-            "B: use a larger buffer",
-            "That would be right if the loader were fast enough on average. Here it is the "
-            "slower side, so the buffer is always empty, and further slots would be empty too.",
+            "A: a faster disk, because the loader is the slower side",
+            f"Only every tenth read is slow. On average a read takes {milliseconds(average)}, less than a "
+            "step, so the reader has time to get ahead. It lacks the room to keep what it has read.",
         ),
         (
-            "C: buy a faster GPU",
-            "That would be right if loading and training took turns. Here loading already hides "
-            "the training, and a faster GPU only leaves less to hide.",
+            "C: prefetch(100), because more is safer and costs nothing",
+            f"Five slots already keep the accelerator busy {percent(deep)} of the time. The other 95 are "
+            "filled as well, with samples that sit in memory and shorten no wait.",
         ),
         (
-            "D: nothing, because it cannot be better",
-            "That holds as long as both sides stay as they are. But the slower side can be made "
-            f"faster, and the run could come down to about {training}.",
+            "D: nothing, because one slot already overlaps the two jobs",
+            "One slot feeds one step. While the slow read runs, the other steps that could have hidden "
+            "it find the buffer empty.",
         ),
     ]
     why = (
-        "Both together take about as long as the loader alone. So the loader is the slower side, "
-        "and only a faster loader saves time."
+        f"The reader is faster on average ({milliseconds(average)}), so it fills any buffer between two "
+        f"slow reads. Five steps of {milliseconds(train)} last {milliseconds(5 * train)}, as long as the "
+        f"slow read takes: {percent(deep)} busy."
     )
-    choices = sorted([right, *dict(wrong)])
     return {
         "question": question,
-        "choices": choices,
+        "choices": sorted([right, *dict(wrong)]),
         "answer": lambda: right,
         "wrong": wrong,
         "why": why,
