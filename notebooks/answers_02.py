@@ -12,18 +12,18 @@ def together(in_turn: Dataset, one_reader: Dataset, one_call: Dataset) -> dict[s
     wrong = [
         (
             (in_turn, once),
-            "That would be right if each file were opened and read only when the loop asks for it. But two "
-            "readers work at the same time, and do not wait to be asked.",
+            "In your picture file B opens only after a Train bar, as if somebody had to ask for it. The two "
+            "readers start at once, and do not wait to be asked.",
         ),
         (
             (one_reader, once),
-            "That would be right if one reader had to read both files. With num_parallel_calls=2 each file "
-            "has a reader of its own.",
+            "Look at your Read bars: no two of them overlap, so one reader has to do them all. With "
+            "num_parallel_calls=2 each file has a reader of its own.",
         ),
         (
             (one_call, once),
-            "That would be right if the first file were read to its end before the second. With "
-            "cycle_length=2 samples come from the files in turn: A0, B0, A1, B1.",
+            "You train on A0, A1, B0, B1: first one file, then the other. With cycle_length=2 samples come "
+            "from the files in turn: A0, B0, A1, B1.",
         ),
     ]
     why = "Both files are opened and read at the same time. So two files take hardly longer than one."
@@ -35,13 +35,14 @@ def each_sample(one_file: Dataset, in_turn: Dataset, together: Dataset) -> dict[
     wrong = [
         (
             benchmark(in_turn).per_sample,
-            "That would be right if nothing were read ahead. The run takes as long as one file, but it "
-            f"gives {benchmark(in_turn).samples} samples in two epochs, not {benchmark(one_file).samples}.",
+            "This spreads the time of both files, one after the other. The run takes as long as one file, "
+            f"but it gives {benchmark(in_turn).samples} samples in two epochs, not "
+            f"{benchmark(one_file).samples}.",
         ),
         (
             (benchmark(in_turn).duration - 2 * 0.030) / benchmark(in_turn).samples,
-            "That would be right if only the openings overlapped. Each file has a reader of its own, so the "
-            "reads overlap too.",
+            "You overlapped the openings and left the reads in turn. Each file has a reader of its own, so "
+            "the reads overlap too.",
         ),
         (
             benchmark(together).per_sample / 2,
@@ -59,18 +60,18 @@ def turns(one_file: Dataset, in_turn: Dataset) -> dict[str, Any]:
     wrong = [
         (
             benchmark(one_file).duration,
-            "That would be right if both files were read at the same time. In turn, nothing is read ahead, "
-            "because a file is opened and read only when its turn comes, and training waits for it.",
+            "This is the time of two readers. Here there is none in the background: a file is opened and "
+            "read only when its turn comes, and training waits for it.",
         ),
         (
             benchmark(in_turn).duration - 2 * 0.030,
-            "That would be right if the two openings overlapped. But the second file is opened only when its "
-            "turn comes, after the model has trained on the first sample.",
+            "You overlapped the two openings. But the second file is opened only when its turn comes, after "
+            "the model has trained on the first sample.",
         ),
         (
             2 * benchmark(one_file.prefetch(1)).duration,
-            "That would be right with a prefetch, which hides the training. Without parallel calls an "
-            "interleave does nothing between two requests.",
+            "This hides the training steps, as a prefetch would. Without parallel calls an interleave does "
+            "nothing between two requests.",
         ),
     ]
     why = (
@@ -105,12 +106,12 @@ def more_cycle(four_of_four: Dataset) -> dict[str, Any]:
     wrong = [
         (
             before / 2,
-            "That would be right if there were eight calls as well. There are still four.",
+            "A cycle of eight needs eight calls to be read in one go, and there are still four.",
         ),
         (
             before,
-            "That would be right if the other four files were opened ahead. But only files after the cycle "
-            "are opened ahead. These four are in the cycle, and stay closed until a call is free.",
+            "You expect the other four files to be opened ahead. Only files *after* the cycle are; these "
+            "four are in the cycle, and stay closed until a call is free.",
         ),
     ]
     return {
@@ -120,48 +121,46 @@ def more_cycle(four_of_four: Dataset) -> dict[str, Any]:
 
 
 def vote() -> dict[str, Any]:
-    """Explain what limits the pipeline."""
-    files = Dataset.range(8)
-    three = benchmark(
-        files.interleave(
-            lambda _: ArtificialDataset(3, open=0.300),
-            cycle_length=3,
-            num_parallel_calls=3,
+    """Explain what limits the pipeline once the step is five times as fast."""
+    step = 0.002
+    run = benchmark(
+        Dataset.range(8).interleave(
+            lambda _: ArtificialDataset(3, open=0.300, read=0.015),
+            cycle_length=8,
+            num_parallel_calls=8,
         ),
         num_epochs=1,
+        train=step,
     )
-    training = three.busy("Train") * three.duration
-    first = three.epochs[0].arrivals[0]
+    first = milliseconds(run.epochs[0].arrivals[0])
     question = (
-        f"Eight remote files take {milliseconds(three.per_sample)} per sample with three parallel "
-        "calls, and just as long with eight. What limits the pipeline now?"
+        "All eight remote files are read at once, and a new accelerator needs 2 ms for a step instead of "
+        f"10. The epoch of 24 samples now takes {milliseconds(run.duration)}. What would shorten it most?"
     )
-    right = "B: the wait for the first sample, and the accelerator"
+    right = "C: files that open twice as fast"
     wrong = [
         (
-            "A: the disk that the files are on",
-            "No stage of this run waits for a busy disk. All eight files were open in one wave.",
+            "A: sixteen calls, because the loader is the slower side now",
+            "All eight files opened in the first wave. Calls nine to sixteen find no file to read.",
         ),
         (
-            "C: the number of cores",
-            "That would be right if the calls computed. But waiting for storage needs no core.",
+            "B: an even faster accelerator, because every step counts",
+            f"Its 24 steps take {milliseconds(24 * step)} in all, and most of them already hide behind "
+            "reads.",
         ),
         (
-            "D: the network",
-            "Nothing in this run limits the bandwidth that all files share. On a real storage "
-            "system something may: if throughput no longer rises when you add calls, you have "
-            "found the limit.",
+            "D: a storage system with twice the bandwidth for all readers",
+            f"The bytes are not what you wait for. The first sample arrives after {first}, nearly all of it "
+            "the time until a file is open, and no bandwidth shortens that.",
         ),
     ]
     why = (
-        f"The first sample is there after {milliseconds(first)}, and then {three.samples} training "
-        f"steps take {milliseconds(training)}, which makes {milliseconds(three.duration)}. "
-        "More calls make neither of the two shorter."
+        f"The first sample arrives after {first}, of which 300 ms are the opening. In one wave you "
+        "pay the latency once; this is that once."
     )
-    choices = sorted([right, *dict(wrong)])
     return {
         "question": question,
-        "choices": choices,
+        "choices": sorted([right, *dict(wrong)]),
         "answer": lambda: right,
         "wrong": wrong,
         "why": why,
