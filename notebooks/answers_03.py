@@ -26,8 +26,8 @@ def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[s
     wrong = [
         (
             divided,
-            "That would be right if calls divided everything. But there is one file and one accelerator, "
-            "and neither becomes faster.",
+            "Your curve still falls at eight calls. There is one file and one accelerator, and neither "
+            "becomes faster: below 15 ms per sample there is nothing to read.",
         ),
         (
             [open / 20 + read + map / calls + train for calls in counts],
@@ -36,13 +36,13 @@ def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[s
         ),
         (
             [paced(calls) for calls in counts],
-            "That would be right if something else did the reading. In tf.data a call reads its own "
+            "Look at two calls: you gave the reading to somebody else. In tf.data a call reads its own "
             f"sample, so two calls share {milliseconds(call)}, which makes {milliseconds(call / 2)} "
             "per sample.",
         ),
         (
             lambda *runs: [runs[0].per_sample for _ in counts],
-            "That would be right if calls could not overlap. But two calls share the "
+            "A flat line says that calls cannot overlap. But two calls share the "
             f"{milliseconds(call)} of read and map.",
         ),
     ]
@@ -60,8 +60,8 @@ def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
     wrong = [
         (
             before / 2,
-            f"{milliseconds(before / 2)} would be right if two calls halved everything. But there is still "
-            "one file, opened once and read sample by sample, and one accelerator.",
+            f"{milliseconds(before / 2)} is half of everything. But there is still one file, opened once and "
+            "read sample by sample, and one accelerator.",
         ),
         (
             before - 6 * MAP / 2,
@@ -70,7 +70,7 @@ def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
         ),
         (
             2 * (OPEN + READ + MAP + 2 * max(READ, MAP / 2) + TRAIN),
-            "That would be right if something else did the reading. In tf.data a call reads its own "
+            "You let something else read. In tf.data a call reads its own "
             f"sample, so two calls share read and map, {milliseconds(READ + MAP)} for each sample.",
         ),
         (
@@ -92,12 +92,13 @@ def one_call(one_by_one: Dataset, two_calls: Dataset) -> dict[str, Any]:
     wrong = [
         (
             (one_by_one, once),
-            "That would be right without num_parallel_calls, where the map waits until the loop asks. Even "
-            "a single call works ahead, while the model trains.",
+            "None of your Map bars lies above a Train bar, so nothing works ahead. Even a single call does, "
+            "while the model trains.",
         ),
         (
             (two_calls, once),
-            "That would be right with two calls. One call reads and maps a sample before it begins the next.",
+            "Two of your Map bars overlap, which takes two calls. One call reads and maps a sample before it "
+            "begins the next.",
         ),
     ]
     why = "The call reads and maps the next sample while the model trains on this one, as a prefetch would."
@@ -120,8 +121,8 @@ def prefetch_before(two_calls: Any) -> dict[str, Any]:
         ),
         (
             (READ + MAP) / 2 - READ,
-            "That would be right if reading cost nothing. It is hidden, not gone, because one file still "
-            f"gives a sample every {milliseconds(READ)}.",
+            "You took the reading away. It is hidden, not gone: one file still gives a sample "
+            f"every {milliseconds(READ)}.",
         ),
     ]
     why = (
@@ -139,13 +140,11 @@ def straggler(four: Any, unordered: Any) -> dict[str, Any]:
     wrong = [
         (
             durations[1],
-            "That would be right if other samples could overtake the slow one. They may do so only with "
-            "deterministic=False.",
+            "You let other samples overtake the slow one. They may do so only with deterministic=False.",
         ),
         (
             durations[0] / 2,
-            "That would be right if twice the calls halved the time. But they do not make one slow call "
-            "shorter, and all others wait for it.",
+            "Twice the calls do not make one slow call shorter, and all others wait for it.",
         ),
     ]
     why = (
@@ -156,39 +155,39 @@ def straggler(four: Any, unordered: Any) -> dict[str, Any]:
 
 
 def vote() -> dict[str, Any]:
-    """Explain what more calls of a function under the lock gain."""
+    """Explain how often a decoder is ready that holds the interpreter lock for part of its work."""
+    work, in_python, cores = 0.040, 0.008, 8
     question = (
-        "You have four cores. The function of the map is pure Python and holds the "
-        "interpreter lock. You go from 2 to 8 parallel calls. How much faster does the map "
-        "become?"
+        f"A decoder takes {milliseconds(work)} for an image: {milliseconds(in_python)} in Python, which "
+        f"holds the GIL, and the rest in C, which does not. You have {cores} cores and {cores} calls, and "
+        "reading costs nothing. How often is an image ready, at best?"
     )
-    right = "A: no faster"
+    right = f"B: every {milliseconds(in_python)}"
     wrong = [
         (
-            "B: twice as fast",
-            "That would be right for a function that leaves the lock alone: two calls use two of "
-            "the four cores, and eight use all four. Here the lock lets only one call compute at "
-            "a time.",
+            f"A: every {milliseconds(work / cores)}",
+            f"{cores} cores could do that, {milliseconds(work)} / {cores}, if they never met. But in each "
+            f"image there are {milliseconds(in_python)} that only one call at a time may spend.",
         ),
         (
-            "C: four times as fast",
-            "That would be right if every call had a core of its own, and needed no lock. Here "
-            "four cores share one lock.",
+            f"C: every {milliseconds(work)}",
+            "Then no two calls would ever overlap, as if all of the decoder were Python. While one call "
+            "holds the GIL, the others are in C.",
         ),
         (
-            "D: faster only with a prefetch after it",
-            "A prefetch lets other stages work at the same time. It does not make a second lock.",
+            f"D: every {milliseconds((work - in_python) / cores)}",
+            "That divides the part in C, and forgets the part in Python. Both belong to each image, and "
+            "the GIL is the slower resource of the two.",
         ),
     ]
     why = (
-        "With two calls, one of them is computing at any time, and the lock lets no other call "
-        "compute. On real threads the map may even become slower, because threads that want the "
-        "lock get in each other's way."
+        f"The GIL is a stage with one worker: {milliseconds(in_python)} per image. The cores could be "
+        f"faster, {milliseconds(work)} / {cores} = {milliseconds(work / cores)}, and the slowest stage "
+        "sets the pace. Processes, with a GIL each, would lift this limit."
     )
-    choices = sorted([right, *dict(wrong)])
     return {
         "question": question,
-        "choices": choices,
+        "choices": sorted([right, *dict(wrong)]),
         "answer": lambda: right,
         "wrong": wrong,
         "why": why,
