@@ -3,6 +3,7 @@
 from typing import Any
 
 from lessonkit import Dataset
+from lessonkit.words import size
 
 
 def after_the_map(
@@ -23,13 +24,13 @@ def after_the_map(
         ),
         (
             once + epochs * every + (epochs - 1) * open,
-            "That would be right if every epoch opened the file. Nothing before the cache runs "
-            "again, not even the opening.",
+            "Look at epoch 2: Open has no bar, and you counted one. Nothing before the cache runs again, not "
+            "even the opening.",
         ),
         (
             open + 3 * read + epochs * 3 * (map + train),
-            "That would be right for a cache before the map. This one comes after the map and "
-            "keeps its results.",
+            "Look at epoch 2: Map has no bar there either. This cache comes after the map and keeps its "
+            "results.",
         ),
         (
             epochs * (once + every),
@@ -49,8 +50,8 @@ def before_the_map(
     wrong = [
         (
             once + epochs * every,
-            "That would be right for a cache after the map. This one keeps what was read, and the "
-            "map works on it again.",
+            "In each epoch of this run Map has three bars, and you counted those of one. The cache keeps "
+            "what was read, and the map works on it again.",
         ),
         (
             epochs * (once + every),
@@ -59,13 +60,11 @@ def before_the_map(
         ),
         (
             right + (epochs - 1) * open,
-            "That would be right if every epoch opened the file. The opening comes before the cache, "
-            "so it is saved too.",
+            "You opened the file in every epoch. The opening comes before the cache, so it is saved too.",
         ),
         (
             once + epochs * every + 3 * map,
-            "That would be right if the map worked in two epochs. It comes after the cache, so it "
-            "works in all of them.",
+            "You let the map work in two epochs. It comes after the cache, so it works in all of them.",
         ),
     ]
     why = f"Opening and reading take {(open + 3 * read) * 1e3:g} ms once; map and training take "
@@ -100,8 +99,8 @@ def ahead(
     wrong = [
         (
             without - epochs * overlap,
-            "That would be right if the prefetch saved time in every epoch. From the second epoch on all "
-            "samples come from the cache, so there is nothing left to hide.",
+            "You let the prefetch save time in every epoch. From the second epoch on all samples come from "
+            "the cache, so there is nothing left to hide.",
         ),
         (
             without,
@@ -117,34 +116,39 @@ def ahead(
 
 
 def vote() -> dict[str, Any]:
-    """Explain where the cache goes."""
+    """Explain where a cache goes if not all positions fit in memory."""
+    images, stored, decoded, cropped, free = 60_000, 100e3, 600e3, 150e3, 16e9
     question = (
-        "A pipeline decodes images, which is slow, flips half of them at random, and makes "
-        "batches. Where does the cache go?"
+        f"{images:,} images of {size(stored)} are read from a slow disk, decoded to {size(decoded)} each, "
+        f"and cropped at random to {size(cropped)}; {size(free)} of memory are free. Where does a cache go?"
     )
-    right = "B: after the decoding"
+    right = "D: after the read"
     wrong = [
         (
-            "A: at the end",
-            "That is the fastest order, and it is wrong, because the flips of the first epoch "
-            "are repeated in every epoch. The times do not show the mistake.",
+            "A: after the decoding, because that is expensive",
+            f"It would be the best place, if it were smaller: {images:,} × {size(decoded)} are "
+            f"{size(images * decoded)}, and {size(free)} are free. The machine would swap, or the job "
+            "would end out of memory.",
         ),
         (
-            "C: before the decoding",
-            "That would be right if decoded images did not fit in memory. You pay for the "
-            "decoding in every epoch, and the cache saves only the cheap part.",
+            "B: after the crop, because that is small enough",
+            f"{size(images * cropped)} fit, and the run would be the fastest of all. But every epoch would "
+            "then see the crops of the first one.",
         ),
         (
-            "D: nowhere",
-            "That would be right if a cache always froze the flips. It does not if they come "
-            "after it.",
+            "C: nowhere, because no good place fits",
+            f"The decoding stays in every epoch, true. The disk need not: {size(images * stored)} fit, and "
+            "the disk is slow.",
         ),
     ]
-    why = "You pay for the slow work once, and the flips are new in every epoch."
-    choices = sorted([right, *dict(wrong)])
+    why = (
+        f"{images:,} × {size(stored)} are {size(images * stored)}, which fit, and nothing random comes "
+        "before. The cache saves the reads and not the decoding; for that, shrink the images once before "
+        "training."
+    )
     return {
         "question": question,
-        "choices": choices,
+        "choices": sorted([right, *dict(wrong)]),
         "answer": lambda: right,
         "wrong": wrong,
         "why": why,
