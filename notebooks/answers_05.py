@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import ceil, inf
 from typing import Any
 
+from lessonkit import Dataset, benchmark, per_sample
 from lessonkit.widgets.goals import Attempt, Goal
 from lessonkit.words import milliseconds
 
@@ -14,22 +15,22 @@ def sizes(call: float, work: float, train: float, batches: Sequence[int]) -> dic
     wrong = [
         (
             [call / size + work + train for size in batches],
-            "That would be right if the map and training took turns. With the prefetch the next batch is "
-            "mapped while the model trains on this one.",
+            "You added map and training. With the prefetch the next batch is mapped while the model trains "
+            "on this one, so only the longer of the two counts.",
         ),
         (
             [call / size + work for size in batches],
-            f"That would be right if training took no time. But it takes {milliseconds(train)} per sample, "
-            f"and with batches of {enough} or more the map is faster than that.",
+            f"Your curve goes below the training, {milliseconds(train)} per sample. With batches of "
+            f"{enough} or more the map is faster than that, and waits.",
         ),
         (
             [call + work for _ in batches],
-            "That would be right if every sample had a call of its own. Two samples in a batch "
+            "A flat line gives every sample a call of its own. Two samples in a batch "
             f"share one call of {milliseconds(call)}, so each pays {milliseconds(call / 2)}.",
         ),
         (
             [max(call / size + work, train) + (size - 1) * train / 60 for size in batches],
-            "That would be right if large batches made every sample slower. They only delay the "
+            "Your curve rises again, as if large batches made every sample slower. They only delay the "
             "first sample, by a few ms in all.",
         ),
     ]
@@ -45,18 +46,15 @@ def parallel(apart: float) -> dict[str, Any]:
     wrong = [
         (
             apart,
-            "That would be right if three calls shared a batch. A batch is one call, which works "
-            "on its samples in turn.",
+            "You let three calls share a batch. A batch is one call, which works on its samples in turn.",
         ),
         (
             2 * (0.030 + 3 * 0.015 + 0.030 + 3 * 0.010),
-            "That would be right if a batch took as long as one sample. A batch saves only calls, "
-            "and here they cost nothing.",
+            "Your batch takes as long as one sample. A batch saves only calls, and here they cost nothing.",
         ),
         (
             2 * (0.030 + 3 * (0.015 + 0.030 + 0.010)) / 3,
-            "That would be right if three calls shared all the work. An epoch is one batch, so two "
-            "calls have nothing to do.",
+            "You divided all the work by three. An epoch is one batch, so two calls have nothing to do.",
         ),
     ]
     why = "One call works on the whole batch, so the map takes as long as without parallel calls."
@@ -70,8 +68,7 @@ def at_work(
     wrong = [
         (
             samples * (call + work) / size,
-            f"That would be right if everything were divided by {size}. A batch saves calls, but "
-            "the work on each sample stays.",
+            f"You divided the work by {size} as well as the calls. The work on each sample stays.",
         ),
         (
             samples * work,
@@ -80,7 +77,7 @@ def at_work(
         ),
         (
             samples * (call + work),
-            f"That would be right if every sample had a call of its own. Now {size} samples share one call.",
+            f"That is a call for each sample. Now {size} samples share one.",
         ),
         (
             samples / size * call + samples * work + samples * train,
@@ -99,8 +96,8 @@ def late_prefetch(early: float, none: float) -> dict[str, Any]:
     wrong = [
         (
             early,
-            "That would be right if the slot held a batch. After unbatch it holds one sample of five, and "
-            "while it is full no new batch is begun.",
+            "Your slot holds a batch. After unbatch it holds one sample of five, and while it is full no new "
+            "batch is begun.",
         ),
         (
             none,
@@ -126,42 +123,44 @@ def first_element(*, at_most: float) -> Goal:
 
 
 def vote() -> dict[str, Any]:
-    """Explain how large a batch must be for a more expensive call."""
+    """Explain what a batch does to a decoder that several calls share."""
+    decode, call, images, size, calls = 0.008, 0.00001, 64, 32, 4
+    file = Dataset.range(images)
+    cost = per_sample(decode, per_call=call)
+    apart = benchmark(file.map(cost=cost, num_parallel_calls=calls), num_epochs=1, train=0)
+    batched = file.batch(size).map(cost=cost, num_parallel_calls=calls)
+    together = benchmark(batched, num_epochs=1, train=0)
     question = (
-        "A call becomes ten times as expensive. How large must a batch be now for the map to "
-        "keep up with training?"
+        f"Decoding takes {milliseconds(decode)} per image and 10 µs for the call itself. {images} images "
+        f"are decoded by {calls} parallel calls, on {calls} cores. Now batch({size}) moves before the map. "
+        "What happens to the time of the map?"
     )
-    call, work, train = 0.002, 0.0001, 0.001  # seconds, as in the lesson
-    left = train - work
-    cheap, expensive = (cost / left for cost in (call, 10 * call))
-    right = "C: about ten times as large"
+    right = "C: it doubles"
     wrong = [
         (
-            "A: as before",
-            "A batch saves the same share of the cost of calls as before. But whether the model "
-            "waits depends on the part that is left, and that is ten times as large.",
+            f"A: it shrinks a lot, because there are {size} times fewer calls",
+            f"There are, and they saved {milliseconds((images - images / size) * call)} of "
+            f"{milliseconds(apart.duration)}. A batch saves the cost of calls, and here almost all the "
+            "cost is decoding.",
         ),
         (
-            "B: three times as large",
-            "That would be right if two costs had to be balanced, which leads to a square root. "
-            "Here nothing is balanced, because the samples of a batch share one call.",
+            "B: it stays as it is, because a decoder gains nothing from batches",
+            "The calls do save nothing. But count the batches: how many of the four calls have one?",
         ),
         (
-            "D: smaller",
-            "Each batch does save more now, but there is also more to save. In a smaller batch "
-            "each sample pays for a larger part of the call.",
+            f"D: it becomes {calls} times as long, because a batch is worked on by one call",
+            f"One batch is. There are {images // size} batches, so {images // size} calls still work in "
+            "parallel.",
         ),
     ]
     why = (
-        "The samples of a batch share one call, and training leaves "
-        f"{milliseconds(left)} per sample for it. A call of {milliseconds(call)} needs {cheap:.1f} samples, "
-        f"one of {milliseconds(10 * call)} needs {expensive:.1f}: "
-        f"{ceil(cheap)} and {ceil(expensive)} are enough."
+        f"{images} images make {images // size} batches, and a batch is one call: two calls decode, two "
+        f"stand idle. The map takes {milliseconds(together.duration)} instead of "
+        f"{milliseconds(apart.duration)}."
     )
-    choices = sorted([right, *dict(wrong)])
     return {
         "question": question,
-        "choices": choices,
+        "choices": sorted([right, *dict(wrong)]),
         "answer": lambda: right,
         "wrong": wrong,
         "why": why,
