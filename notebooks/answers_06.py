@@ -17,18 +17,16 @@ def filter_first(
     wrong = [
         (
             (open + images * (read + work) + kept * train) / kept,
-            "That would be right if the map still got every image. But it no longer gets the "
+            "Count the Map bars of the second run: six, and you counted twelve. The map no longer gets the "
             "images that the filter drops.",
         ),
         (
             (open + images * (read + work) + kept * train) / kept / 2,
-            "That would be right if all the time were halved. But both orders open the file and "
-            "read every image.",
+            "You halved everything. Look at Read: both orders open the file and read all twelve images.",
         ),
         (
             (open + kept * (read + work + train)) / kept,
-            "That would be right if the filter dropped images unread. But an image has to be read "
-            "before the filter can drop it.",
+            "You left six Read bars out. An image has to be read before the filter can drop it.",
         ),
         (
             (open + images * read + kept * (work + train)) / images,
@@ -47,13 +45,13 @@ def first_twenty() -> dict[str, Any]:
     wrong = [
         (
             EACH_ONCE,
-            "That would be right if the shuffle stopped at the end of the file. But it cannot see "
-            "that end, because repeat goes on with the next pass.",
+            "The shuffle would have to stop at the end of the file, and it cannot see that end: repeat "
+            "just goes on with the next pass.",
         ),
         (
             HALVES,
-            "That would be right if the buffer kept its first ten samples. But each one that it "
-            "hands out frees a slot for a new one.",
+            "The buffer would have to keep its first ten samples. Each one that it hands out frees a slot "
+            "for a new one, so the eleventh is already in it.",
         ),
     ]
     why = "Samples of the second pass enter the buffer while some of the first pass are still in it."
@@ -70,8 +68,7 @@ def repeat_first(hidden: float, stall: float) -> dict[str, Any]:
         ),
         (
             stall - 2 * (0.030 + 10 * 0.005),
-            "That would be right if filling the buffer took no time. But both orders open and read the file "
-            "three times.",
+            "You let the buffer fill in no time. Both orders open and read the file three times.",
         ),
     ]
     why = (
@@ -81,23 +78,25 @@ def repeat_first(hidden: float, stall: float) -> dict[str, Any]:
     return {"wrong": wrong, "why": why}
 
 
-def distinct() -> dict[str, Any]:
-    """Explain how many of the first 20 samples are different ones."""
+def distinct(mean: float) -> dict[str, Any]:
+    """Explain how many of the first 20 samples are different ones, *mean* on average."""
     wrong = [
         (
             20,
-            "That would be right if the first 20 were a whole epoch. But when the file ends, "
-            "samples of the next pass enter the buffer.",
+            "Then the first 20 would be a whole epoch. When ten samples are out, the file has ended, and "
+            "samples of the next pass enter the buffer beside those that still wait in it.",
         ),
         (
             10,
-            "That is the number of slots. But the buffer is refilled after each sample, so most "
-            "of the 20 samples come out.",
+            "That is the number of slots. The buffer is refilled after each sample, so every sample of the "
+            "file has its chance within the first 20; only the last ones often miss it.",
         ),
     ]
     return {
         "wrong": wrong,
-        "why": "Some samples come twice before others have come once.",
+        "why": "After ten samples the file ends, and those of the second pass take more and more of the ten "
+        f"slots. Of the next ten, {10 - (20 - mean):.0f} are new on average, and the others come a second "
+        "time.",
     }
 
 
@@ -107,31 +106,38 @@ def in_words(cards: Control, *texts: str) -> list[Any]:
 
 
 def vote() -> dict[str, Any]:
-    """Explain what an order can change."""
-    question = "A pipeline keeps its operators, and only their order changes. What can that change?"
-    right = "D: the time, the memory, and what the model sees"
+    """Explain which one swap helps a job that fills its memory before the first batch."""
+    question = (
+        "A job decodes images, shuffles them with 10,000 slots, makes batches and prefetches two. The "
+        "memory is full, the first batch comes after 90 s, and the model learns well. You may swap two "
+        "neighbours. Which?"
+    )
+    right = "B: the decoding and the shuffle"
     wrong = [
         (
-            "A: nothing",
-            "That would be right if operators did not depend on each other. But each works on "
-            "what the one before it hands over, and another order hands over something else.",
+            "A: the shuffle and the batches",
+            "Then 10,000 slots wait for 10,000 *batches* of decoded images, and the same samples would "
+            "stay together in a batch for ever.",
         ),
         (
-            "B: the time",
-            "That leaves out the buffers. After a map an element can be eight times as large, "
-            "and so can a buffer of such elements.",
+            "C: the batches and the prefetch",
+            "The prefetch would hold two images instead of two batches. The 10,000 in the shuffle are what "
+            "fills the memory, and what the first batch waits for.",
         ),
         (
-            "C: the time and the memory",
-            "That leaves out the data. A cache freezes the random work before it, a shuffle "
-            "after a repeat blurs epochs, and a filter after a map sees other values.",
+            "D: none, because a shuffle needs its 90 s in any order",
+            "It needs 10,000 elements before it hands out the first. How long that takes depends on what an "
+            "element is there: a decoded image, or the name of a file.",
         ),
     ]
-    why = "Only the first two show in a profile."
-    choices = sorted([right, *dict(wrong)])
+    why = (
+        "A shuffle hands out nothing before its buffer is full. In front of the decoding its slots hold "
+        "names or compressed bytes: they fill at once, take little memory, and the samples come in just as "
+        "random an order."
+    )
     return {
         "question": question,
-        "choices": choices,
+        "choices": sorted([right, *dict(wrong)]),
         "answer": lambda: right,
         "wrong": wrong,
         "why": why,
