@@ -19,17 +19,18 @@ def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[st
     wrong = [
         (
             turns,
-            "That would be right if loading and training took turns in the first epoch. But the "
-            "parallel maps work while the model trains.",
+            "Look at the first epoch of the second run: Slow and Grow work above the Train bars. The "
+            "parallel maps load while the model trains, so nothing takes turns any more.",
         ),
         (
             first,
-            "That is what a prefetch saves as the first tool. But here it is the last.",
+            "That is what a prefetch saves as the *first* tool. Here it is the last, behind maps that work "
+            "ahead.",
         ),
         (
             everything,
-            "That is what all tools save together. But without the prefetch, the interleave, the "
-            "parallel maps and the cache are still there.",
+            "That is what all tools save together. Without the prefetch, the interleave, the parallel maps "
+            "and the cache are still there.",
         ),
     ]
     why = "The parallel maps already work ahead of training, so nothing is left for the last tool to save."
@@ -54,16 +55,15 @@ def unbatched() -> dict[str, Any]:
     wrong = [
         (
             SLOWER,
-            "That would be right if a call cost time. But here only the work on samples costs time.",
+            "A call would have to cost time. Here only the work on samples does: 1 ms and 0.1 ms each.",
         ),
         (
             SAME,
-            "That would be right if the batch cost nothing. But in the first epoch the "
-            "accelerator waits until 50 samples are read.",
+            "Look at where Train begins: in the first epoch the accelerator waits until 50 samples are read.",
         ),
         (
             MUCH,
-            "That would be less than the limit, because 500 steps of 10 ms already take 5 s.",
+            "That is below the limit: 500 steps of 10 ms already take 5 s.",
         ),
     ]
     why = (
@@ -89,18 +89,18 @@ def vote() -> dict[str, Any]:
     wrong = [
         (
             "A: a faster loader",
-            "That would be right if the loader took longer than the step. It takes as long as "
-            f"the step already, and with full overlap both together would take about {overlapped}.",
+            "The loader is as fast as the step already. With full overlap both together would take about "
+            f"{overlapped}, so it is the overlap that is missing.",
         ),
         (
-            "B: a faster step",
-            "That would be right if the step took longer than the loader. It takes as long as "
-            "the loader already, so a faster step is the same mistake from the other side.",
+            "B: more cores, because both want the same ones",
+            f"Then the third run would be longer than both in turn, {milliseconds(loader + step)}. It is "
+            "shorter, so they do overlap for a part of the time.",
         ),
         (
             "D: nothing, because loader and step are equally fast",
-            f"That would be right if the third run took about {overlapped} as well. It takes "
-            f"{milliseconds(both - max(loader, step))} longer.",
+            f"Equally fast, and still the third run takes {milliseconds(both - max(loader, step))} longer "
+            "than either. Two equal sides overlap completely only if neither has to wait for the other.",
         ),
     ]
     why = (
