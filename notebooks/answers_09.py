@@ -15,13 +15,13 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
     wrong = [
         (
             workers * start[0] + batch / workers,
-            "That would be right if four workers shared a batch. But each makes a whole batch of "
-            "its own, image after image.",
+            "You let four workers share a batch. Look at the row Worker: each bar is a whole batch, made "
+            "by one of them, image after image.",
         ),
         (
             batch / workers,
-            "That would be right if four workers shared a batch and took no time to start. But "
-            "each makes a whole batch of its own, and starting takes time.",
+            "Four workers would have to share a batch, and start in no time. Each makes a whole batch of its "
+            "own, and starting takes time.",
         ),
         (
             batch,
@@ -30,8 +30,8 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
         ),
         (
             sum(start) + batch,
-            "That would be right if the first worker made its batch while the others start. But "
-            "the loop sends no index list before it has started all four.",
+            "You let the first worker begin while the others start. The loop sends no index list before it "
+            "has started all four.",
         ),
         (
             workers * start[0] + start[1] + batch,
@@ -40,8 +40,8 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
         ),
         (
             workers * sum(start) + batch,
-            "That would be right if the loop started each worker only when the one before it was "
-            "ready. But a worker gets ready while the loop starts the next.",
+            "You start each worker only when the one before it is ready. A worker gets ready while the loop "
+            "starts the next.",
         ),
     ]
     why = (
@@ -82,7 +82,7 @@ def every() -> dict[str, Any]:
         ),
         (
             EIGHTH,
-            "That would be right if eight batches were made at the same time. Each worker has "
+            "Eight bars of Worker would have to lie above each other, and there are four. Each worker has "
             "two index lists, but makes one batch at a time.",
         ),
     ]
@@ -101,28 +101,26 @@ def every() -> dict[str, Any]:
 def stay(
     three: Mapping[str, int], start: Sequence[float], batch: float, workers: int
 ) -> dict[str, Any]:
-    """Explain what workers that stay save in several epochs."""
+    """Explain what persistent workers save in several epochs."""
     epochs = three["num_epochs"]
     wrong = [
         (
             epochs * workers * start[0],
-            "That is the time of the starts in all three epochs. But workers that stay are started "
-            "in the first epoch, too.",
+            "That is the time of the starts in all three epochs. Persistent workers are started in the "
+            "first one, too.",
         ),
         (
             (epochs - 1) * (workers * start[0] + batch),
-            "That would be right if the first batch of an epoch were ready as well. But even workers "
-            "that stay begin it only when the epoch begins.",
+            "You let the first batch of an epoch be ready as well. Even persistent workers begin it only "
+            "when the epoch begins.",
         ),
         (
             (epochs - 1) * start[0],
-            "That would be right for one worker. But there are four, and they start one after "
-            "another.",
+            "That is the start of one worker. There are four, and they start one after another.",
         ),
         (
             0,
-            "That would be right if workers stayed anyway. But by default they end with their "
-            "epoch.",
+            "Then workers would stay anyway. By default they end with their epoch, and new ones start.",
         ),
     ]
     why = (
@@ -147,21 +145,21 @@ def vote() -> dict[str, Any]:
     wrong = [
         (
             "A: all batches come twice as often, the first one in half the time",
-            "That would be right if workers shared a batch. But one worker makes all of it.",
+            "Two workers would have to share a batch. One of them makes all of it, in the same 800 ms.",
         ),
         (
-            "C: nothing changes without a larger prefetch_factor",
-            "This factor is the number of index lists that each worker has. A longer queue does "
-            "not let a worker do anything sooner.",
+            "C: nothing, because prefetch_factor=2 allows only two batches ahead",
+            "Two for *each* worker: eight index lists become sixteen. And an index list is not yet a "
+            "batch; how many are made together is the number of workers.",
         ),
         (
             "D: nothing changes in total, because every eighth batch is slow instead of every fourth",
-            "That would be right if the loop then waited twice as long. But with eight workers "
-            "training does not wait, because eight steps of 100 ms take 800 ms.",
+            "Then the loop would wait twice as long each time. It does not wait at all: eight steps of 100 "
+            "ms take 800 ms, as long as the next eight batches.",
         ),
     ]
     why = (
-        "Eight workers make eight batches at the same time, but each batch is still made by one "
+        "Eight workers make eight batches in parallel, but each batch is still made by one "
         "worker, in 800 ms. The first comes a little later, because eight workers have to be "
         "started."
     )
