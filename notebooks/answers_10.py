@@ -68,18 +68,17 @@ def together() -> dict[str, Any]:
     wrong = [
         (
             SAME,
-            "That would be right if machines did not wait for each other. But a step ends for "
-            "all when the last one has ended.",
+            "Then machines would not wait for each other. Look at the black marks: in every late step "
+            "seven of eight wait for the one that is marked.",
         ),
         (
             TENTH,
-            "That would be right if the average fetch counted. But a step takes as long as the "
-            "slowest of eight.",
+            "That is what the average fetch says. A step takes as long as the slowest of eight.",
         ),
         (
             EIGHT,
-            "That would be right if slow fetches added up. But in each step the ranks fetch at "
-            "the same time.",
+            "Slow fetches would have to add up. In each step the ranks fetch in parallel, so the slowest one "
+            "covers the others.",
         ),
     ]
     why = (
@@ -95,19 +94,18 @@ def shared(read: float, step: float, machines: int) -> dict[str, Any]:
     wrong = [
         (
             step,
-            "That would be right if each machine had storage of its own. But all read from the same system.",
+            "Each machine would need a storage system of its own. All eight read from the same one.",
         ),
         (
             read,
-            "That is the time in which one machine reads alone. But each of eight gets an eighth of "
-            "the bandwidth.",
+            "That is the time in which one machine reads alone. Each of eight gets an eighth of the "
+            "bandwidth.",
         ),
         (
             machines * read + step,
-            "That would be right without a prefetch. But a prefetch lets reading and training "
-            "overlap.",
+            "You added the step. With the prefetch, reading and training overlap, and the longer one counts.",
         ),
-        (read + step, "That would be right for one machine without a prefetch."),
+        (read + step, "That is one machine, without a prefetch."),
     ]
     why = (
         "Reading eight times 2 MB at 400 MB per second takes "
@@ -151,13 +149,12 @@ def late(step: float, goal: float) -> dict[str, Any]:
     wrong = [
         (
             AS_WITHOUT,
-            "That would be right if only bytes counted. But each of four readers waits 20 ms "
-            "before a byte comes.",
+            "Only bytes would have to count. Each of four readers waits 20 ms before a byte comes.",
         ),
         (
             FEWER,
-            "That would be right if accelerators shared the delay. But each one waits for its "
-            "own first bytes, even if it is alone.",
+            "Accelerators would have to share the delay. Each one waits for its own first bytes, even if "
+            "it is alone.",
         ),
     ]
     why = (
@@ -203,35 +200,37 @@ def not_once(job: Callable[..., Any], samples: int) -> Callable[[Any], int]:
 
 
 def vote() -> dict[str, Any]:
-    """Explain what helps if the storage system is the limit."""
-    question = "A storage system can feed four machines and no more. What would help eight?"
-    right = "C: reading fewer bytes"
+    """Explain what makes eight ranks slow whose waits are seen."""
+    question = (
+        "On eight ranks a step of 20 ms takes 40 ms. You log the waits: every rank waits for data in "
+        "*every* step, and nearly equally long. On one machine alone, no step waits. What do you do first?"
+    )
+    right = "C: keep a copy of the data on each machine"
     wrong = [
         (
             "A: a deeper prefetch on each machine",
-            "That would be right if a fetch were late now and then. Here every step is late, so "
-            "the buffer is always empty.",
+            "A buffer bridges delays that are rare. If each step is late, it is empty from the second step "
+            "on, however deep it is.",
         ),
         (
             "B: more workers on each machine",
-            "That would be right if the storage system had bandwidth left. But four machines "
-            "already take all of it.",
+            "One machine alone is fast enough with the workers that it has. Together they all ask the same "
+            "storage system, and more of them ask for the same bytes per second.",
         ),
         (
-            "D: a faster accelerator",
-            "That would be right if the data waited for the accelerator. But here the "
-            "accelerator waits for the data.",
+            "D: find the slow rank, and replace it",
+            "A slow rank waits, and the others wait for *it*, not for data. Here all wait for data alike, so "
+            "the delay is in what they share.",
         ),
     ]
     why = (
-        "The storage system delivers the same number of bytes per second, no matter how many "
-        "machines ask for them and how early. Compressed files, smaller images or a copy on the "
-        "machines' own disks would help."
+        "What is late in every step, on all ranks alike, and only when they are many, is what they share: "
+        "the storage system has no bandwidth left. Read fewer bytes from it: a copy on the machines' own "
+        "disks, smaller images, compressed files."
     )
-    choices = sorted([right, *dict(wrong)])
     return {
         "question": question,
-        "choices": choices,
+        "choices": sorted([right, *dict(wrong)]),
         "answer": lambda: right,
         "wrong": wrong,
         "why": why,

@@ -238,18 +238,16 @@ def workers() -> dict[str, Any]:
     wrong = [
         (
             HALF,
-            "That would be right if each worker had a core of its own. But the step already "
-            "computes on both cores.",
+            "Each worker would need a core of its own. Look at the dotted stretches of Train: the step "
+            "already computes on both cores, and now has to wait for them.",
         ),
         (
             SOME,
-            "That would be right if loading cost the step nothing. But workers and step share the "
-            "same two cores.",
+            "Loading would have to cost the step nothing. Workers and step share the same two cores.",
         ),
         (
             SAME,
-            "The work does stay the same. But threads and workers that share cores also slow each "
-            "other down.",
+            "The work does stay the same. Threads and workers that share cores also slow each other down.",
         ),
     ]
     why = (
@@ -264,18 +262,17 @@ def together() -> dict[str, Any]:
     wrong = [
         (
             HALF,
-            "That would be right if the step were as fast as before. But with one thread it "
+            "The step would have to be as fast as before. With one thread it "
             f"takes {step_ms(1):.0f} ms, not {step_ms(2):.0f} ms.",
         ),
         (
             SAME,
-            "That would be right if the two losses cancelled each other. But each change removes "
-            "the cause of the other's loss.",
+            "Two losses do not cancel each other. Each change removes the *cause* of the other's loss.",
         ),
         (
             LONGER,
-            "That would be right if the two losses added up. But with one thread the step leaves "
-            "a core to the workers.",
+            "You added the two losses. With one thread the step leaves a core to the workers, and theirs "
+            "is gone.",
         ),
     ]
     why = (
@@ -286,35 +283,37 @@ def together() -> dict[str, Any]:
 
 
 def vote() -> dict[str, Any]:
-    """Explain what the best loader can save."""
+    """Explain when to stop."""
     question = (
-        "A step takes 10 ms and making a batch takes 11 ms, one after the other. How much can "
-        "the best loader in the world save?"
+        "`recommend` says of a colleague's job: *no loader can save more than 6 %*; num_workers=8 in place "
+        "of 4: *tried: saves 4 ± 5 %*. The GPU-util of `nvidia-smi` is 100 %. What do you advise?"
     )
-    right = "A: 11 of 21 ms"
+    right = "D: leave the loader alone"
     wrong = [
         (
-            "B: 10 of 21 ms",
-            "That would be right if one background reader made all batches, because the longer "
-            "side would hide the shorter one. But several workers divide the 11 ms among them, "
-            "and the step hides what is left.",
+            "A: take the 8 workers, because 4 % is better than nothing",
+            "4 ± 5 % is what the same setting may differ by when it runs again. Eight processes are "
+            "certain, and the saving is not.",
         ),
         (
-            "C: nearly all of it, with enough workers",
-            "That would be right if workers could train. But the loop computes the step, in 10 "
-            "ms, however many workers there are.",
+            "B: try 16 and 32, because 6 % are still to be had",
+            "The 6 % are for a loader that takes no time at all. Real workers take cores and memory, and "
+            "the way from 4 to 8 has just shown what they bring.",
         ),
         (
-            "D: it depends on prefetch_factor",
-            "That would be right if batches were ready too late now and then. But a longer queue "
-            "makes no batch faster, and the best loader needs no queue.",
+            "C: buy a second GPU, because this one is busy computing all the time",
+            "GPU-util says that *some* kernel was running, also one that waits for another GPU, or a small "
+            "one that fills a tenth of the chip. It is no proof that the GPU computes all the time. "
+            "Profile the step.",
         ),
     ]
-    why = "If the loader takes no time, the step remains, and it takes 10 ms."
-    choices = sorted([right, *dict(wrong)])
+    why = (
+        "The headroom is 6 %, and what was tried is within its own noise. The loader is not what the job "
+        "waits for; if it has to become faster, the step has to."
+    )
     return {
         "question": question,
-        "choices": choices,
+        "choices": sorted([right, *dict(wrong)]),
         "answer": lambda: right,
         "wrong": wrong,
         "why": why,
