@@ -41,6 +41,7 @@ class Symptom:
     cause: str
     lesson: str
     section: str  # empty: the lesson's main path
+    also: str  # the words by which else people look for it
 
 
 @cache
@@ -164,6 +165,7 @@ def page(symptom: Symptom, name: str = "", address: str = "") -> str:
     parts = {
         "seen": escape(symptom.seen),
         "cause": escape(symptom.cause),
+        "also": escape(symptom.also),
         "answer": html(text, symptom.lesson),
         "lesson": f"../{place(symptom.lesson, symptom.section)}",
         "title": next(one.numbered for one in LESSONS if one.name == symptom.lesson),
@@ -199,7 +201,8 @@ def table() -> str:
     bodies = []
     for kind in dict.fromkeys(symptom.kind for symptom in symptoms()):
         rows = [
-            f'<tr><td><a href="{FOLDER}/{one.name}.html">{escape(one.seen)}</a></td>'
+            f'<tr data-also="{escape(one.also)}">'
+            f'<td><a href="{FOLDER}/{one.name}.html">{escape(one.seen)}</a></td>'
             f"<td>{escape(one.cause)}</td></tr>"
             for one in symptoms()
             if one.kind == kind

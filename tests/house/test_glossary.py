@@ -31,8 +31,10 @@ FORBIDDEN = (
 
 
 def text_of(path: Path) -> str:
-    """What is read in a file: of a notebook its Markdown."""
+    """What is read in a file: of a notebook its Markdown, of the symptoms not what others call them."""
     text = path.read_text(encoding="utf-8")
+    if path.name == "symptoms.txt":
+        return "\n".join(line.rpartition("::")[0] or line for line in text.splitlines())
     if path.suffix != ".ipynb":
         return text
     cells = json.loads(text)["cells"]

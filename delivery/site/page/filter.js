@@ -1,4 +1,5 @@
-// The table of symptoms on the first page shows only the rows that have every word of the filter.
+// The table of symptoms on the first page shows only the rows that have every word of the filter, in what
+// they say or in what else people call it.
 
 const box = document.getElementById("lessons-filter");
 const found = document.getElementById("lessons-found");
@@ -10,7 +11,7 @@ function show() {
   for (const body of bodies) {
     const [head, ...rows] = body.rows;
     for (const row of rows) {
-      const text = `${head.textContent} ${row.textContent}`.toLowerCase();
+      const text = `${head.textContent} ${row.textContent} ${row.dataset.also}`.toLowerCase();
       row.hidden = !words.every((word) => text.includes(word));
     }
     const left = rows.filter((row) => !row.hidden).length;

@@ -1,5 +1,6 @@
 """The code on the pages of symptoms runs with PyTorch itself."""
 
+import tarfile
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -72,6 +73,8 @@ def run(name: str) -> dict[str, Any]:
         "gpu-idle",
         "how-many-workers",
         "more-workers-no-gain",
+        "suggested-max",
+        "bootstrapping",
         "how-many-cores",
         "first-batch-slow",
         "pause-each-epoch",
@@ -122,7 +125,7 @@ def test_a_kept_tensor_holds_a_file_open_and_its_copy_does_not() -> None:
     assert held(torch.clone) < 5
 
 
-def test_texts_in_an_array_are_the_texts() -> None:
+def test_texts_in_a_tensor_are_the_texts() -> None:
     texts = ["", "one", "zwölf", "three"]
     kept = run("memory-grows")["Texts"](texts)
     assert [kept[index] for index in range(len(texts))] == texts
@@ -159,3 +162,34 @@ def test_the_job_to_begin_with_trains() -> None:
     exec(compile(program, "mine.py", "exec"), names)
     names["step"](next(iter(names["loader"])))
     assert all(weight.grad is not None for weight in names["model"].parameters())
+
+
+def test_the_loops_of_the_first_page_keep_no_batch_in_shared_memory() -> None:
+    """A kept batch of a worker stays in /dev/shm, and fifty may be all of it."""
+    assert "list(islice(loader" not in symptoms.answers()["gpu-idle"]
+
+
+def test_files_of_one_sample_stay_neighbours_in_a_shard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for number in range(50):
+        (folder / f"{number}.jpg").write_bytes(b"image")
+        (folder / f"{number}.cls").write_bytes(b"label")
+    run("small-files")
+    with tarfile.open("shard-0000.tar") as tar:
+        stems = [Path(name).stem for name in tar.getnames()]
+    assert stems[::2] == stems[1::2]
+    assert len(set(stems)) == 50
+    assert stems != sorted(stems, key=int)
+
+
+def test_what_a_dataset_decoded_is_one_tensor() -> None:
+    names = run("augmentation-frozen")
+    names["decode"] = lambda path: torch.full((2, 2), int(path), dtype=torch.uint8)
+    names["augment"] = lambda image: image + 1
+    images = names["Images"](["3", "4"])
+    assert images.images.dtype == torch.uint8
+    assert [image.tolist() for image in images] == [[[4, 4]] * 2, [[5, 5]] * 2]
