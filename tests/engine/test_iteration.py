@@ -38,7 +38,8 @@ def fails_on_three(x: int) -> int:
 
 def results(dataset: Dataset) -> list[Any]:
     """Every element, or the error in its place."""
-    iterator, seen = iter(dataset), []
+    iterator = iter(dataset)
+    seen = []
     while True:
         try:
             seen.append(next(iterator))
@@ -385,7 +386,8 @@ def test_ctrl_c_ends_a_loop_that_waits() -> None:
         threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
         over.wait()
 
-    asked, over = threading.Event(), threading.Event()
+    asked = threading.Event()
+    over = threading.Event()
     iterator = iter(Dataset.from_generator(interrupt_when_it_waits).prefetch(1))
     assert next(iterator) == 0
     with pytest.raises(KeyboardInterrupt):
@@ -429,7 +431,8 @@ def test_ctrl_c_while_an_iterator_waits_for_its_lock_leaves_it_usable() -> None:
 
 
 def test_an_iterator_serves_one_thread_at_a_time() -> None:
-    entered, leave = threading.Event(), threading.Event()
+    entered = threading.Event()
+    leave = threading.Event()
 
     def slow(x: int) -> int:
         entered.set()

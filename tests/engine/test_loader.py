@@ -214,10 +214,8 @@ def test_two_loops_at_once_over_workers_that_stay_have_workers_each() -> None:
     first = next(one)
     assert [first, *one] == [*loader]
     one = iter(loader)
-    first, other = (
-        next(one),
-        [*loader],
-    )  # from the first to the last, between two of the other's
+    first = next(one)
+    other = [*loader]  # from the first to the last, between two of the other's
     assert [first, *one] == other
 
 
@@ -290,7 +288,8 @@ def test_index_lists_in_queues_and_batches_that_are_ready_are_one_staircase_each
 @given(st.integers(0, 100_000))
 def test_each_batch_of_an_epoch_has_the_number_of_its_index_list(seed: int) -> None:
     random = Random(seed)
-    workers, shuffled = random.randrange(4), random.random() < 0.5
+    workers = random.randrange(4)
+    shuffled = random.random() < 0.5
     loader = DataLoader(SAMPLES, 5, shuffle=shuffled, num_workers=workers)
     trace = benchmark(loader, 2)
     names = layout(trace).names

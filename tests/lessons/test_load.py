@@ -18,8 +18,12 @@ from tools.lessons import LESSONS, Lesson
 
 LINES = 30  # of code at most, in a main path
 # Words per minute, and seconds; a question takes one wrong try
-READING, LINE, PREDICTION, PLACING = 160, 3, 120, 210
-PICTURES, VOTE = 5, 1  # minutes
+READING = 160
+LINE = 3
+PREDICTION = 120
+PLACING = 210
+PICTURES = 5  # minutes
+VOTE = 1
 UNREAD = re.compile(r"<[^>]*>|(?<=\])\([^)\s]*\)", re.S)
 
 each = pytest.mark.parametrize("name", WRITTEN)
@@ -83,7 +87,8 @@ def lines(name: str) -> int:
 
 def minutes(name: str, challenge: int) -> float:
     """How long the main path takes with its solutions, of which the *challenge* is so many minutes."""
-    asked, vote = questions(name), main_path(name).vote
+    asked = questions(name)
+    vote = main_path(name).vote
     texts = [prose(name), *(text for text, _ in asked)]
     texts += [vote.question, *vote.choices, vote.why]
     read = sum(map(words, texts))

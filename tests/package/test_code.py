@@ -64,7 +64,8 @@ def test_with_what_is_missing_the_program_builds_the_same_pipeline(
         again = built(dataset)
         # What is used twice is written twice, and has a cache of its own each time.
         if "zip" not in repr(dataset) and "concatenate" not in repr(dataset):
-            ours, theirs = benchmark(dataset, train=0), benchmark(again, train=0)
+            ours = benchmark(dataset, train=0)
+            theirs = benchmark(again, train=0)
             assert ours.duration == theirs.duration, dataset.code()
             assert [epoch.elements for epoch in ours.epochs] == [
                 epoch.elements for epoch in theirs.epochs
