@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.helpers import eventually, helpers
 
 from lessonkit import (
     ArtificialDataset,
@@ -47,20 +48,6 @@ def results(dataset: Dataset) -> list[Any]:
             return seen
         except Exception as error:
             seen.append(repr(error))
-
-
-def eventually(condition: Any, seconds: float = 60) -> bool:
-    """Whether it comes true in a time that is long even for a busy machine."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def helpers() -> int:
-    return sum(thread.name == "lessonkit" for thread in threading.enumerate())
 
 
 # ---- elements ----
