@@ -220,7 +220,12 @@ class LoaderAndStep:
         factor: int = 2,
         size: int = 1,
     ) -> Watch:
-        """Return what a run with *workers* showed; `Subject.go` says how it is made."""
+        """Return what a run with *workers* showed.
+
+        It ends after *seconds* and when *least* batches have come, or with the loader. The run
+        calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
+        *size* times as large. Raises RuntimeError if the loader or the step does.
+        """
         loader = self.made(self.options(workers, factor, size))
         numbers = self.numbers[::size]
         run = Run(workers, loader, self.step if step else None, self.place, numbers)
