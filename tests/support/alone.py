@@ -107,7 +107,8 @@ def show_cells(visit: Visit, cells: Sequence[Any], widgets: dict[int, Page]) -> 
 
     The *cells* have the classes that a page without an editor gives them, by their tags.
     """
-    visit.page.set_content(f'<div class="jp-Notebook">{"".join(map(html_of, cells))}</div>')
+    inside = "".join(map(html_of, cells))
+    visit.page.set_content(f'<!DOCTYPE html><div class="jp-Notebook">{inside}</div>')
     answer_all(visit, widgets)
     visit.page.evaluate(ANSWERED)
     for place, widget in widgets.items():
