@@ -123,7 +123,7 @@ def many_stages() -> Dataset:
 
 def exhibits() -> dict[str, Exhibit]:
     """Return all that the gallery shows, by the titles that stand above."""
-    return dict((*runs(), *asked(), *tasks(), *labs(), *pictures()))
+    return dict((*runs(), *asked(), *tasks(), *pictures(), *labs(), *report()))
 
 
 def runs() -> Iterator[tuple[str, Exhibit]]:
@@ -375,6 +375,16 @@ def pictures() -> Iterator[tuple[str, Exhibit]]:
     yield "plot_waterfall", Exhibit(plot.plot_waterfall(steps, title="a waterfall"))
     yield "kitchen", Exhibit(plot.kitchen())
     yield "kitchen of a part", Exhibit(plot.kitchen("worker", "pass"))
+
+
+def report() -> Iterator[tuple[str, Exhibit]]:
+    """Yield *my report*, which lists what was done above; so it comes last."""
+
+    def read(shown: Locator) -> None:
+        press("Show my report on all lessons")(shown)
+        shown.get_by_label("Your name, if you want").fill("AnnaOf" + "TheManyNames" * 5)
+
+    yield "My report", Exhibit(QUESTIONS["A vote"]("Is it so?"), read)
 
 
 # ---- the page ----
