@@ -19,11 +19,13 @@ const isSeen = (node) => {
   return node.checkVisibility({ visibilityProperty: true }) && !node.closest(UNSEEN);
 };
 
+/** @param {Element} root */
 function textsOf(root) {
   const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  /** @type {Text[]} */
   const texts = [];
   while (walk.nextNode()) {
-    const { currentNode: node } = walk;
+    const node = /** @type {Text} */ (walk.currentNode);
     if (node.data.trim() && isSeen(node.parentElement)) texts.push(node);
   }
   return texts;
@@ -56,13 +58,12 @@ const meets = (one, other) => {
 function cutBy(text, place, isWhole = true) {
   for (const one of around(text, null)) {
     const { overflowX, overflowY, display } = getComputedStyle(one);
-    if (/auto|scroll/.test(overflowX + overflowY)) return null; // whoever scrolls there sees it
     const box = one.getBoundingClientRect();
     const isBlock = !/inline$|contents/.test(display);
-    const clips = overflowX !== "visible";
-    if (clips && !meets(place, box)) return null;
+    if (overflowX !== "visible" && !meets(place, box)) return null;
+    if (isWhole && /hidden|clip/.test(overflowY) && sinks(place, box)) return one;
+    if (/auto|scroll/.test(overflowX + overflowY)) return null; // whoever scrolls there sees it
     if (isBlock && sticksOut(place, box)) return one;
-    if (clips && isWhole && sinks(place, box)) return one;
     if (one.matches(ROOT)) return null;
   }
   return null;
@@ -116,6 +117,32 @@ function* faultsOfBoxes(root) {
     const cut = isDrawn && cutBy(node, node.getBoundingClientRect(), false);
     if (cut) yield `${named(node)} ${about(node.ariaLabel ?? "")} sticks out of ${named(cut)}`;
   }
+}
+
+/**
+ * How much what *selector* finds stands out from the card it lies on: 1 is not at all.
+ * @param {string} selector
+ * @param {string} property that has its colour
+ */
+export function contrastOf(selector, property) {
+  const node = document.querySelector(selector);
+  const card = node.closest(ROOT);
+  const opacity = around(node, card).reduce(
+    (product, one) => product * Number(getComputedStyle(one).opacity),
+    1,
+  );
+  const pen = document.createElement("canvas").getContext("2d");
+  const paint = (colour, alpha) => {
+    Object.assign(pen, { fillStyle: colour, globalAlpha: alpha });
+    pen.fillRect(0, 0, 1, 1);
+    const parts = [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3).map((part) => part / 255);
+    const linear = (part) => (part > 0.04045 ? ((part + 0.055) / 1.055) ** 2.4 : part / 12.92);
+    const [red, green, blue] = parts.map(linear);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+  };
+  const below = paint(getComputedStyle(card).backgroundColor, 1);
+  const above = paint(getComputedStyle(node)[property], opacity);
+  return Math.max(above / below, below / above);
 }
 
 /** Says each fault in a sentence, with the heading under which it is. */
