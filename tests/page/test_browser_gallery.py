@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 LEGIBLE = Path(__file__).parent / "support" / "legible.js"
-FAULTS = """async (text) => {
+LOOK = """async ([text, name, given]) => {
     const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-    return (await import(address)).faults();
+    return (await import(address))[name](...given);
 }"""
 # A page draws what is wider in the next frame, and its canvases in the one after.
 DRAWN = (
@@ -81,6 +81,11 @@ def look(page: Page, width: int, scheme: Literal["light", "dark"]) -> None:
     page.evaluate(DRAWN)
 
 
+def ask(page: Page, name: str, *given: str) -> Any:
+    """Ask a *page* what a function of `support/legible.js` says of it."""
+    return page.evaluate(LOOK, [LEGIBLE.read_text("utf-8"), name, given])
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_everybody_can_use_and_read_all_of_it(
@@ -88,8 +93,27 @@ def test_everybody_can_use_and_read_all_of_it(
 ) -> None:
     for page in gallery.page, by_itself:
         look(page, width, scheme)
-        assert page.evaluate(FAULTS, LEGIBLE.read_text("utf-8")) == []
+        assert ask(page, "faults") == []
         assert serious_violations(page, "body") == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("what", "selector", "colour"),
+    [
+        ("a faded part of the kitchen", ".lk-kitchen .lk-faded text", "fill"),
+        ("a square that is not tried", ".lk-square", "borderTopColor"),
+    ],
+)
+def test_what_stands_back_can_be_seen_all_the_same(
+    gallery: Visit,
+    what: str,
+    selector: str,
+    colour: str,
+    scheme: Literal["light", "dark"],
+) -> None:
+    look(gallery.page, WIDTHS[-1], scheme)
+    assert ask(gallery.page, "contrastOf", selector, colour) >= 3, what
 
 
 # ---- nothing is missing ----
