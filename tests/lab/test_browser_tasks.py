@@ -63,30 +63,6 @@ def widget(page: Any, place: int) -> Any:
     return page.locator(".lk").nth(place)
 
 
-def test_a_prediction_comes_before_the_run(page: Any) -> None:
-    asked = widget(page, 0)
-    said = asked.locator(".lk-verdict")
-    commit = asked.get_by_role("button", name="Commit to this answer")
-    assert asked.locator(".lk-timeline").count() == 0
-    commit.click()
-    assert said.inner_text() == "Say what you expect first."
-    asked.get_by_label("Your answer in ms").fill("105")
-    commit.click()
-    assert said.inner_text() == "Say how sure you are."
-    asked.get_by_label("certain").check()
-    commit.click()
-    said.get_by_text("Not 105 ms. That is one epoch.").wait_for()
-    assert asked.locator(".lk-timeline").count() == 0
-    asked.get_by_label("Your answer in ms").fill("210")
-    asked.get_by_label("Your answer in ms").press("Enter")
-    said.get_by_text("Right. The answer is 210 ms. Everything adds up.").wait_for()
-    asked.locator(".lk-timeline").wait_for()
-    assert asked.locator(".lk-tries").inner_text().split("\n")[1:] == [
-        "✗ 105 ms, certain",
-        "✓ 210 ms, certain",
-    ]
-
-
 def test_a_challenge_is_failed_and_passed_with_its_slider(page: Any) -> None:
     task = widget(page, 1)
     said = task.locator(".lk-verdict")

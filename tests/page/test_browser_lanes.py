@@ -160,9 +160,7 @@ def test_a_number_stands_on_its_bar_or_is_left_out_whole(visit: Visit) -> None:
     alone = Alone(visit, explore(growing, samples=[12, 30, 120]))
     seen = set[tuple[int, bool]]()
     for samples in (12, 30, 120):
-        visit.page.get_by_label("samples").select_option(label=str(samples))
-        alone.answer()
-        visit.page.wait_for_timeout(50)
+        alone.choose("samples", str(samples))
         bars = alone.widget.picture({"samples": samples})[1]["bars"]
         each = zip(bars["start"], bars["kind"], bars["label"], strict=True)
         wanted = {(start, label) for start, kind, label in each if not kind}
@@ -200,9 +198,7 @@ def test_waits_differ_and_have_the_legend_of_the_stored_picture(visit: Visit) ->
     alone = Alone(visit, explore(waiting, why=reasons))
     kinds, looks = set[str](), set[str]()
     for reason in reasons:
-        visit.page.get_by_label("why").select_option(reason)
-        alone.answer()
-        visit.page.wait_for_timeout(50)
+        alone.choose("why", reason)
         trace, scene = alone.widget.picture({"why": reason})
         figure = plot_timelines({"": trace}).figure
         legend = [text.get_text() for one in figure.legends for text in one.get_texts()]
@@ -276,15 +272,11 @@ def test_the_playhead_begins_where_something_happens(visit: Visit) -> None:
     alone = Alone(visit, explore(loader, workers=[1, 4]))
     playhead = visit.page.get_by_role("slider", name="Time in the run")
     for workers in (1, 4):
-        visit.page.get_by_label("workers").select_option(label=str(workers))
-        alone.answer()
-        visit.page.wait_for_timeout(50)
+        alone.choose("workers", str(workers))
         arrival = alone.widget.picture({"workers": workers})[0].epochs[0].arrivals[0]
         assert playhead.get_attribute("aria-valuetext") == milliseconds(arrival)
     playhead.press("Home")
-    visit.page.get_by_label("workers").select_option(label="1")
-    alone.answer()
-    visit.page.wait_for_timeout(50)
+    alone.choose("workers", "1")
     assert playhead.get_attribute("aria-valuetext") == "0 ms"  # where a hand put it
 
 
@@ -355,9 +347,7 @@ def test_a_faster_setting_has_shorter_bars_on_the_axis_of_the_run_it_is_compared
     assert start
     offset = start["x"] + 92  # where the axis begins
     for workers in (2, 4):
-        visit.page.get_by_label("workers").select_option(label=str(workers))
-        alone.answer()
-        visit.page.wait_for_timeout(50)
+        alone.choose("workers", str(workers))
         assert visit.page.evaluate(TIMES) == times
         fast = alone.widget.picture({"workers": workers})[1]["end"]
         assert (visit.page.evaluate(LAST) - offset) / (before - offset) == pytest.approx(

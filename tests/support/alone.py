@@ -101,6 +101,12 @@ class Alone:
                 self.widget.hear(self.widget, question, [])
         self.page.evaluate(DRAWN)
 
+    def choose(self, name: str, text: str) -> None:
+        """Choose the value with this *text* for the control *name*, and let all be drawn for it."""
+        self.page.get_by_label(name).select_option(label=text)
+        self.answer()
+        self.page.evaluate(DRAWN)
+
 
 def show_cells(visit: Visit, cells: Sequence[Any], widgets: dict[int, Page]) -> None:
     """Draw a notebook's headings and *widgets*, by the place of their cell; each answers at once.

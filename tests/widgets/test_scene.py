@@ -130,7 +130,7 @@ SAID: dict[str, list[Any]] = {
     "mystery": [[{"bought": [0], "answer": None}]],
     "heat map": [[[0, 0], [1, 0]], [0]],
 }
-NEVER_SAID = {
+NEVER_SAID: dict[str, list[Any]] = {
     "number": ["2", None, [2], {}],
     "choice": [1.5, "the disk", [1]],
     "placing": [[0.5], ["Open"], 3, {}],
@@ -151,7 +151,7 @@ def is_record(kind: str, said: Any, tried: Any) -> bool:
         tries = [{"said": tried, "sure": "certain", "when": when}]
         record |= {"sure": "certain", "tries": tries}
     one = {"$ref": "#/$defs/record", "$defs": RECORD_SCHEMA["$defs"]}
-    return jsonschema.Draft202012Validator(one).is_valid(record)
+    return bool(jsonschema.Draft202012Validator(one).is_valid(record))
 
 
 def test_a_record_may_be_of_each_kind_of_question() -> None:
