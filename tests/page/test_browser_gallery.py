@@ -16,7 +16,7 @@ from lessonkit.widgets import explore, slider
 from lessonkit.widgets.controls import Kind
 from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.questions import QUESTIONS, Question
-from tools.browser import Browser, Visit, serious_violations
+from tools.browser import VISIT, Browser, Visit, serious_violations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -30,6 +30,7 @@ LOOK = """async ([text, name, given]) => {
 DRAWN = (
     "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 )
+MOST = 4 * VISIT  # s, for all tests together, on a busy machine
 WIDTHS = [390, 640, 1280]  # px: a phone, half a screen, a screen; the narrowest comes first
 
 
@@ -41,7 +42,7 @@ def shown() -> dict[str, Exhibit]:
 @pytest.fixture(scope="module")
 def gallery(browser: Browser, shown: dict[str, Exhibit]) -> Iterator[Visit]:
     """One page for all tests; to bring everything into its state takes long."""
-    with browser.visit(width=WIDTHS[0]) as visit, pytest.MonkeyPatch.context() as patch:
+    with browser.visit(MOST, WIDTHS[0]) as visit, pytest.MonkeyPatch.context() as patch:
         # The page hears what a real run says while it asks
         patch.setattr("lessonkit.widgets.explorer.start_thread", lambda *_: False)
         hang(visit, shown)
@@ -66,7 +67,7 @@ def by_itself(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Ite
         "prefetch_factor": [1, 2],
     }
     explore(workers, **controls).save(path, title="How many workers?", caption="Try 4.")
-    with browser.visit(width=WIDTHS[0]) as visit:
+    with browser.visit(MOST, WIDTHS[0]) as visit:
         visit.page.goto(path.as_uri())
         visit.page.locator("rect.lk-bar").first.wait_for()
         yield visit.page
