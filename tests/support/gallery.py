@@ -245,18 +245,18 @@ def asked() -> Iterator[tuple[str, Exhibit]]:
             yield title, Exhibit(question, turned(question))
 
 
-def curved(text: str, most: int) -> Question:
-    """Ask for the time per sample with up to *most* calls; from three on it does not change."""
+def curved(text: str, knee: int) -> Question:
+    """Ask for the time per sample with up to seven calls, of which those after the *knee* rest."""
 
     def calling(calls: int) -> Any:
-        images = ArtificialDataset(20).map(cost=0.030, num_parallel_calls=calls)
+        images = ArtificialDataset(20).map(cost=0.110, num_parallel_calls=min(calls, knee))
         return images, ONCE
 
     return predict(
         text,
         calling,
-        draw={"calls": range(1, most + 1)},
-        wrong=[(lambda *of: [of[0].per_sample] * most, "More calls do help.")],
+        draw={"calls": range(1, 8)},
+        wrong=[(lambda *of: [of[0].per_sample] * 7, "More calls do help.")],
         why="Training decides.",
     )
 
@@ -288,8 +288,8 @@ QUESTIONS: dict[str, Callable[[str], Question]] = {
         wrong=[((ArtificialDataset(), ONCE), "You let them take turns.")],
         why="Reading goes on.",
     ),
-    "A curve": lambda text: curved(text, most=8),
-    "A curve whose knee is at its right end": lambda text: curved(text, most=4),
+    "A curve": lambda text: curved(text, knee=3),
+    "A curve whose knee is at its right end": lambda text: curved(text, knee=6),
 }
 
 
