@@ -5,7 +5,8 @@ from statistics import median
 
 from benchmarks.measure import Pairs, limited, line
 
-CASES, FEW = 100, 20  # random pipelines, and how many in a quick run
+CASES = 100  # random pipelines
+FEW = 20  # of them, in a quick run
 SHARE = 95  # % of them, at least, whose numbers are as good as the best
 WORST = 10  # %; longer than the shortest time, at most
 SECONDS = 1  # for each

@@ -28,10 +28,12 @@ from delivery.classroom.__main__ import questions
 from delivery.classroom.server import BOARD, LEARNER
 from delivery.site.__main__ import ROOT, SITE, build
 
-HOST, PORT = "127.0.0.1", 8765
+HOST = "127.0.0.1"
+PORT = 8765
 EVERY = 0.4  # s, from one look of a board to the next
 WITHIN = 10  # s, in which all answer
-VISITS, RATE = 30, 50e6 / 8  # of a class that comes for the first time; bytes/s of its line
+VISITS = 30  # of a class that comes for the first time
+RATE = 50e6 / 8  # bytes/s of its line
 LESSON = "notebooks/index.html?path=00_start_here.ipynb"
 ALIVE = ".lk-live:not([inert]) .lk-predict"
 SERVE = """
@@ -132,7 +134,8 @@ async def answers(learners: int, key: str) -> tuple[list[float], list[float], li
 def fetched(whole: Any) -> tuple[list[str], float]:
     """What a browser fetches of a lesson until it is alive, in this order; how long that takes here."""
     context = whole.new_context()
-    page, found = context.new_page(), []
+    page = context.new_page()
+    found = []
     page.on("request", lambda request: found.append(request.url))
     began = perf_counter()
     page.goto(f"http://{HOST}:{PORT}/{LESSON}")
@@ -156,7 +159,9 @@ class Line:
 
 async def visit(over: Line, urls: list[str]) -> tuple[float, float]:
     """Fetch all by six connections, as a browser does; when the text is there, and when all is."""
-    waiting, began, read = urls[::-1], perf_counter(), 0.0
+    waiting = urls[::-1]
+    began = perf_counter()
+    read = 0.0
 
     async def fetch() -> None:
         nonlocal read

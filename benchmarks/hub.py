@@ -33,7 +33,8 @@ HOST = "127.0.0.1"
 NEEDED = "jupyterhub", "jupyterlab", "httpx", "psutil", "lessonkit"
 MISSING = """{}: missing here. In an environment of its own: python -m pip install ".[hub]"
 and npm install --global configurable-http-proxy"""
-START, STOP = 60, 60  # s
+START = 60  # s
+STOP = 60  # s
 EACH = 0.2  # GB for a learner, and as much again for the Hub
 # What this differs in from a real class: this computer only, no accounts, and a folder that
 # is removed.
@@ -49,7 +50,8 @@ class Hub:
     """A Hub of its own, with all that it keeps in *folder*."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, free_ports()
+        self.folder = folder
+        self.port = free_ports()
         self.address = f"http://{HOST}:{self.port}"
         self.left: list[Any] = []  # what a Hub that was killed had started
         text = OURS.format(path=str(FOLDER), host=HOST, port=self.port, folder=str(folder))
@@ -286,7 +288,8 @@ def main() -> int:
     parser.add_argument("--lessons", type=int, default=1)
     given = parser.parse_args()
     names = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
-    count, opened = given.learners, names[: given.lessons]
+    count = given.learners
+    opened = names[: given.lessons]
     missing = [name for name in NEEDED if not importlib.util.find_spec(name)]
     missing += [name for name in ("configurable-http-proxy",) if not shutil.which(name)]
     if missing:

@@ -10,10 +10,9 @@ from shutil import which
 from benchmarks.measure import compared, number
 
 ROOT = Path(__file__).parent.parent
-FEW, MANY = (
-    200,
-    2200,
-)  # elements: the difference leaves out starting Python and the imports
+# Elements: the difference leaves out starting Python and the imports
+FEW = 200
+MANY = 2200
 GOALS = {"unrecorded": 2.7, "recorded": 1.8}  # times fewer than SimPy takes, at least
 RUNS = {
     "SimPy": "simpys({})",

@@ -7,8 +7,10 @@ from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
-SECONDS, ANSWER = 240, 20  # for a step of the lesson; for a picture
-MOVES, PAUSE = 40, 0.5  # of a slider
+SECONDS = 240  # for a step of the lesson
+ANSWER = 20  # s, for a picture
+MOVES = 40  # of a slider
+PAUSE = 0.5  # s, between two of them
 AGAIN = 0.5  # s, from one try to connect to the next
 # What JupyterLab's page asks its server for when it is opened.
 PAGE = (
@@ -28,7 +30,8 @@ class Learner:
     def __init__(self, name: str, hub: str) -> None:
         import httpx
 
-        self.name, self.hub = name, hub
+        self.name = name
+        self.hub = hub
         self.url = f"{hub}/user/{name}"
         limits = httpx.Limits(max_connections=6)  # as browsers have
         self.client = httpx.AsyncClient(
@@ -160,7 +163,8 @@ class Learner:
 
         while isinstance(message := await socket.read_message(), bytes):
             _, (head, parent, _, body, *_) = deserialize_msg_from_ws_v1(message)
-            kind, content = json.loads(head)["msg_type"], json.loads(body)
+            kind = json.loads(head)["msg_type"]
+            content = json.loads(body)
             if kind.endswith("_reply"):
                 self.answer(json.loads(parent)["msg_id"], content)
             elif kind == "comm_open":

@@ -11,8 +11,11 @@ import simpy
 from benchmarks.measure import compared, limited, number, pairs
 from lessonkit import DataLoader, Dataset, Trace, benchmark
 
-BATCHES, WORKERS, FACTOR = 10_000, 4, 2
-COST, TRAIN = 5_000_000, 1_000_000  # ns, simulated: of a sample and of a training step
+BATCHES = 10_000
+WORKERS = 4
+FACTOR = 2
+COST = 5_000_000  # ns, simulated, of a sample
+TRAIN = 1_000_000  # ns, simulated, of a training step
 RATE = 2.5  # times SimPy's, at least
 LOOPS = 1_000  # that are abandoned
 

@@ -34,7 +34,8 @@ def pairs(ours: Call, peer: Call, repeats: int, peer_calls: int = 1) -> Pairs:
     seconds(ours), seconds(peer)
     turns = []
     for _ in range(repeats):
-        mine, theirs = seconds(ours), median(seconds(peer) for _ in range(peer_calls))
+        mine = seconds(ours)
+        theirs = median(seconds(peer) for _ in range(peer_calls))
         turns.append((mine, theirs, mine / theirs))
     return Pairs(*(median(column) for column in zip(*turns, strict=True)))
 

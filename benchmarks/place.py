@@ -26,9 +26,11 @@ def question(samples):
 """
 SIZES = 3, 12  # samples: of a question as in a lesson, and of a large one
 QUESTIONS = 8  # each gives its answer once
-MOVES, MOVES_A_SECOND = 120, 60  # of the pointer while it drags
+MOVES = 120  # of the pointer while it drags
+MOVES_A_SECOND = 60
 # From one frame to the next, of 60 a second; until the answer is seen
-FRAME_MS, ANSWER_MS = 20, 150
+FRAME_MS = 20
+ANSWER_MS = 150
 
 
 def drag(page: Page, asked: Locator) -> list[float]:

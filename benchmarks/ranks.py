@@ -14,8 +14,13 @@ from benchmarks.measure import compared, limited, pairs, seconds
 from lessonkit import Dataset, benchmark
 from lessonkit.widgets import explore
 
-MANY, FEW, STEPS = 512, 8, 100
-RECORDED, MEMORY, RATIO, STRIP = 1.2, 120, 1.3, 250  # s, MB, times, ms
+MANY = 512
+FEW = 8
+STEPS = 100
+RECORDED = 1.2  # s
+MEMORY = 120  # MB
+RATIO = 1.3  # times
+STRIP = 250  # ms
 
 
 def machine(rank: int, places: int = 4) -> Dataset:
@@ -72,7 +77,8 @@ def steps_in_page(pause: float) -> list[float]:
     from tools.servers import LAB, serve
 
     with closing(Browser()) as browser, serve(LAB) as lab, browser.visit() as visit:
-        page, took = visit.page, []
+        page = visit.page
+        took = []
         open_notebook(page, lab.write("ranks", PAGE))
         run_all(page)
         page.get_by_role("slider").first.focus()
@@ -99,7 +105,8 @@ def rows(quick: bool) -> Iterator[str]:
     took = pairs(partial(run, MANY), partial(run, FEW), 3 if quick else 9, peer_calls=5)
     yield limited(f"{MANY} ranks, {STEPS} steps, recorded", took.ours, RECORDED, "s")
     yield limited("their memory", memory(MANY), MEMORY, "MB")
-    ratio, each = took.ratio * FEW / MANY, 1e6 / STEPS
+    ratio = took.ratio * FEW / MANY
+    each = 1e6 / STEPS
     mine, theirs = (f"{time * each:.1f} us" for time in (took.ours / MANY, took.peer / FEW))
     what = f"a rank and step of {MANY} / of {FEW}"
     yield compared(what, mine, theirs, ratio, f"< {RATIO}", ratio < RATIO)

@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 SITE = ROOT / "build" / "site"
 LESSON = "notebooks/index.html?path=00_start_here.ipynb"
-SECONDS, FRESH = 900, 3  # for all; browsers that have never been there
+SECONDS = 900  # for all
+FRESH = 3  # browsers that have never been there
 # Before the lesson itself is there, and after
 HEADING = "#lessons-opening h1, .jp-RenderedMarkdown h1"
 STEPS = 30
@@ -36,8 +37,9 @@ SLOW = {
     "downloadThroughput": 3e6 / 8,
     "uploadThroughput": 3e6 / 8,
 }
-# Of a line that a page and Python share, bytes a second; what it sends at once
-RATE, PART = 3e6 / 8, 8192
+# Of a line that a page and Python share
+RATE = 3e6 / 8  # bytes a second
+PART = 8192  # bytes, sent at once
 SERVERS = (
     ("compressed", True, 30),
     ("not compressed", False, 75),
@@ -66,7 +68,7 @@ STEP = """async ({steps, pause}) => {
 
 def rows(quick: bool) -> Iterator[str]:
     """The lines on the site; nothing where it cannot be built or there is no browser."""
-    from tools.browser import Browser, missing
+    from tools.browser import missing
     from tools.servers import HOST, free_port, process
 
     if missing():
@@ -91,52 +93,7 @@ def rows(quick: bool) -> Iterator[str]:
             yield from first_page(address, 1 if quick else FRESH)
             yield from answers(address, FRESH)
             yield from saved_picture(Path(folder, "picture.html"))
-            first: list[tuple[float, float]] = []
-            again: list[tuple[float, float]] = []
-            for _ in range(1 if quick else FRESH):
-                with closing(Browser()) as browser:
-                    for took in (first, again):
-                        with browser.visit(SECONDS) as visit:
-                            began = perf_counter()
-                            visit.page.goto(address + LESSON)
-                            visit.page.locator(HEADING).first.wait_for()
-                            read = perf_counter() - began
-                            visit.page.locator("rect.lk-bar").first.wait_for(
-                                timeout=SECONDS * 1e3
-                            )
-                            took.append((read, perf_counter() - began))
-                            # The worker keeps what was fetched
-                            visit.page.wait_for_timeout(25_000)
-                            if took is first:
-                                fetched, elsewhere = (
-                                    {*visit.requests},
-                                    visit.elsewhere(),
-                                )
-                            else:
-                                visit.page.get_by_text("Python is ready").wait_for()
-                                steps = visit.page.evaluate(
-                                    STEP, {"steps": STEPS, "pause": 400}
-                                )
-            reads, bars = zip(*first, strict=True)
-            yield limited("text and stored pictures visible", median(reads), 3, "s")
-            yield limited("first live bar", median(bars), 8, "s")
-            yield limited(
-                "first live bar, second visit", median(bar for _, bar in again), 7, "s"
-            )
-            yield limited(
-                "first lesson over the wire, compressed",
-                compressed(fetched) / 1e6,
-                16,
-                "MB",
-            )
-            yield limited("slider step until seen, median", median(steps), 20, "ms")
-            yield limited(
-                "slider step until seen, 95th percentile",
-                quantiles(steps, n=20)[-1],
-                40,
-                "ms",
-            )
-            yield limited("requests to other hosts", len(elsewhere), 1, "")
+            yield from first_lesson(address, 1 if quick else FRESH)
     for what, compresses, limit in () if quick else SERVERS:
         yield limited(
             f"first live bar, 3 Mbit/s, {what}",
@@ -144,6 +101,50 @@ def rows(quick: bool) -> Iterator[str]:
             limit,
             "s",
         )
+
+
+def first_lesson(address: str, times: int) -> Iterator[str]:
+    """How long until a lesson can be read and moved, new and again, and what is fetched for it."""
+    from tools.browser import Browser
+
+    first: list[tuple[float, float]] = []
+    again: list[tuple[float, float]] = []
+    for _ in range(times):
+        with closing(Browser()) as browser:
+            for took in (first, again):
+                with browser.visit(SECONDS) as visit:
+                    began = perf_counter()
+                    visit.page.goto(address + LESSON)
+                    visit.page.locator(HEADING).first.wait_for()
+                    read = perf_counter() - began
+                    visit.page.locator("rect.lk-bar").first.wait_for(timeout=SECONDS * 1e3)
+                    took.append((read, perf_counter() - began))
+                    # The worker keeps what was fetched
+                    visit.page.wait_for_timeout(25_000)
+                    if took is first:
+                        fetched = {*visit.requests}
+                        elsewhere = visit.elsewhere()
+                    else:
+                        visit.page.get_by_text("Python is ready").wait_for()
+                        steps = visit.page.evaluate(STEP, {"steps": STEPS, "pause": 400})
+    reads, bars = zip(*first, strict=True)
+    yield limited("text and stored pictures visible", median(reads), 3, "s")
+    yield limited("first live bar", median(bars), 8, "s")
+    yield limited("first live bar, second visit", median(bar for _, bar in again), 7, "s")
+    yield limited(
+        "first lesson over the wire, compressed",
+        compressed(fetched) / 1e6,
+        16,
+        "MB",
+    )
+    yield limited("slider step until seen, median", median(steps), 20, "ms")
+    yield limited(
+        "slider step until seen, 95th percentile",
+        quantiles(steps, n=20)[-1],
+        40,
+        "ms",
+    )
+    yield limited("requests to other hosts", len(elsewhere), 1, "")
 
 
 class Line(Files):
@@ -192,7 +193,8 @@ def first_page(address: str, times: int) -> Iterator[str]:
     """How long until the picture of the first page is alive, and how much is fetched for all of it."""
     from tools.browser import Browser
 
-    took, fetched = [], 0.0
+    took = []
+    fetched = 0.0
     for _ in range(times):
         with closing(Browser()) as browser, browser.visit() as visit:
             sizes: list[float] = []

@@ -117,16 +117,12 @@ def tunable(seed: int) -> Tunable:
 
 def pipeline(draw: random.Random, numbers: Iterator[int]) -> Dataset:
     """A source and a few operators; *numbers* are for those that are open."""
-    samples, opening, reading = (
-        draw.randint(8, 20),
-        draw.choice(COSTS),
-        draw.choice(COSTS[:4]),
-    )
-    files, interleaved, wanted = (
-        draw.randint(2, 8),
-        draw.random() < 0.3,
-        draw.choice([1, 2, 3, 3, 3]),
-    )
+    samples = draw.randint(8, 20)
+    opening = draw.choice(COSTS)
+    reading = draw.choice(COSTS[:4])
+    files = draw.randint(2, 8)
+    interleaved = draw.random() < 0.3
+    wanted = draw.choice([1, 2, 3, 3, 3])
     dataset: Dataset = ArtificialDataset(samples, open=opening, read=reading, nbytes=1000)
     if interleaved:
         wanted -= 1
@@ -145,7 +141,8 @@ def pipeline(draw: random.Random, numbers: Iterator[int]) -> Dataset:
 
 
 def mapped(draw: random.Random, dataset: Dataset, number: int) -> Dataset:
-    usual, kind = draw.choice(COSTS), draw.choice(["wait", "native", "python"])
+    usual = draw.choice(COSTS)
+    kind = draw.choice(["wait", "native", "python"])
     cost: Any = draw.choice(
         [
             usual,

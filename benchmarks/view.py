@@ -22,15 +22,22 @@ if TYPE_CHECKING:
 WATCH = Path(__file__).with_name("view.js").read_text()
 
 # The peer and ours are stepped by turns: so many turns, of so many steps
-ROUNDS, STEPS = 4, 14
-MOVES, MOVES_A_SECOND = 180, 60  # of the pointer while it drags
+ROUNDS = 4
+STEPS = 14
+MOVES = 180  # of the pointer while it drags
+MOVES_A_SECOND = 60
 GRIP = 6  # pixels from the end of a slider, where its handle is
 REST = 1.5  # s
 DRAGS = 3
 SECONDS = 600  # s, for everything in the page
 
-MEDIAN, NINETY_FIFTH, RATE = 2.5, 3.5, 2.5  # times as good as the peer, at least
-KERNEL_MS, MESSAGE_KB = 10, 40  # for a picture
+# Times as good as the peer, at least
+MEDIAN = 2.5
+NINETY_FIFTH = 3.5
+RATE = 2.5
+# For a picture
+KERNEL_MS = 10
+MESSAGE_KB = 40
 SLOWER = 4  # times, at most, with ten times as many bars
 JUMP = 1  # pixels by which the height may change, less than
 
@@ -96,9 +103,11 @@ class Output:
     """One of the outputs in the page, with its two sliders."""
 
     def __init__(self, page: Page, cell: int, look: str, handles: str, tracks: str) -> None:
-        self.page, self.watch = page, f"window.lkWatch{cell}"
+        self.page = page
+        self.watch = f"window.lkWatch{cell}"
         root = page.locator(".jp-CodeCell").nth(cell).locator(".jp-Cell-outputArea")
-        self.handles, self.tracks = root.locator(handles), root.locator(tracks)
+        self.handles = root.locator(handles)
+        self.tracks = root.locator(tracks)
         self.handles.nth(1).wait_for()
         place = f"([root, look]) => {{ {self.watch} = lkWatch(root, look); }}"
         page.evaluate(place, [root.element_handle(), look])
@@ -129,9 +138,11 @@ class Output:
         self.handles.first.focus()
         self.page.keyboard.press("End" if back else "Home")
         sleep(REST)
-        mouse, track = self.page.mouse, self.tracks.first.bounding_box()
+        mouse = self.page.mouse
+        track = self.tracks.first.bounding_box()
         assert track
-        left, width = track["x"] + GRIP, track["width"] - 2 * GRIP
+        left = track["x"] + GRIP
+        width = track["width"] - 2 * GRIP
         stops = [left + width * stop / MOVES for stop in range(MOVES + 1)]
         y = track["y"] + track["height"] / 2
         if back:
@@ -176,10 +187,12 @@ class Wire:
             header, parent, _, content = (
                 frame[start:end] for start, end in pairwise(places[1:6])
             )
-            told, asked = json.loads(header), json.loads(parent)
+            told = json.loads(header)
+            asked = json.loads(parent)
             if asked.get("msg_type") != "comm_msg":
                 continue
-            question, at = asked["msg_id"], datetime.fromisoformat(told["date"])
+            question = asked["msg_id"]
+            at = datetime.fromisoformat(told["date"])
             state = json.loads(content).get("execution_state")
             if state == "busy":
                 busy[question] = at

@@ -18,8 +18,14 @@ from lessonkit import ArtificialDataset, Trace, benchmark
 
 ROOT = Path(__file__).parent.parent
 ELEMENTS = 10_000
-FEW, MANY = 1_000, 100_000  # elements, to see how the cost of one grows
-OPEN, READ, MAP, TRAIN = 30_000_000, 15_000_000, 5_000_000, 10_000_000  # ns, simulated
+# Elements, to see how the cost of one grows
+FEW = 1_000
+MANY = 100_000
+# ns, simulated
+OPEN = 30_000_000
+READ = 15_000_000
+MAP = 5_000_000
+TRAIN = 10_000_000
 
 MODES = {"unrecorded": False, "recorded": True}
 RATES = {"unrecorded": 2.5, "recorded": 1.3}  # times SimPy's rate, at least
@@ -73,7 +79,8 @@ def rates(repeats: int) -> Iterator[str]:
         mine, theirs = (
             number(ELEMENTS / time / 1e3, "k/s") for time in (took.ours, took.peer)
         )
-        ratio, goal = 1 / took.ratio, RATES[mode]
+        ratio = 1 / took.ratio
+        goal = RATES[mode]
         yield compared(
             f"elements, {mode} / SimPy",
             mine,
@@ -93,11 +100,10 @@ def growth(repeats: int) -> Iterator[str]:
             repeats,
             peer_calls=20,
         )
-        mine, theirs = (
-            number(took.ours / MANY * 1e6, "us"),
-            number(took.peer / FEW * 1e6, "us"),
-        )
-        ratio, goal = took.ratio * FEW / MANY, GROWTH[mode]
+        mine = number(took.ours / MANY * 1e6, "us")
+        theirs = number(took.peer / FEW * 1e6, "us")
+        ratio = took.ratio * FEW / MANY
+        goal = GROWTH[mode]
         what = f"one element of {MANY:,}, {mode} / of {FEW:,}"
         yield compared(what, mine, theirs, ratio, f"<= {goal}", ratio <= goal)
 

@@ -6,7 +6,7 @@ from statistics import fmean, median
 from typing import Literal, NamedTuple
 
 from .device import OnDevice
-from .thresholds import COMPUTES, FEWEST, READY_FOR, TOO_FEW, WAITS_ABOVE
+from .thresholds import COMPUTES, FEWEST, READY_FOR, STARTING, TOO_FEW, WAITS_ABOVE
 from .uneven import (
     Timed,
     Uneven,
@@ -271,7 +271,7 @@ def start_of(runs: Sequence[Watch]) -> Start:
 def on_its_way(run: Watch) -> float:
     """Return how long a batch is on its way to the loop, by batches for which the loop waited."""
     waited = [batch.got - batch.done for batch in run.batches if batch.done > batch.asked]
-    return median(waited[2:] or [0.0])
+    return median(waited[STARTING:] or [0.0])
 
 
 def take_of(one: Watch, beside: Sequence[Watch]) -> float:

@@ -74,6 +74,9 @@ EVEN = 0.10
 WAITS_ABOVE = 0.06
 # Cores. A step that holds less waits for an accelerator, and only launches work.
 COMPUTES = 0.3
+# Batches for which the loop waited. The first ones come while it and its worker still start, and are
+# longer on their way than all others.
+STARTING = 2
 # Batches. A median of fewer says nothing.
 TOO_FEW = 4
 # Seconds. A batch that was made so long before the loop asked for it lay ready.

@@ -75,7 +75,8 @@ def measure(kind: Kind, given: argparse.Namespace) -> None:
 
     So whoever stops a long measurement keeps what is there.
     """
-    program, stored = kind.measure(), read(kind.path)
+    program = kind.measure()
+    stored = read(kind.path)
     asked = questions(kind, stored, given)
     conditions = stored["about"]["conditions"]
     if given.real_time or conditions.get("priority") == "real-time":
@@ -100,7 +101,8 @@ def questions(kind: Kind, stored: Record, given: argparse.Namespace) -> list[Cas
     """Return the cases that are asked for: drawn ones, those without an answer, or all."""
     if given.draw:
         seed, count = given.draw
-        random, draw = Random(seed), kind.drawing()
+        random = Random(seed)
+        draw = kind.drawing()
         return [draw(random, number) for number in range(count)]
     cases = stored["cases"]
     if given.missing:

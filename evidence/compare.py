@@ -68,12 +68,14 @@ def of_times(ratios: list[float]) -> str:
 
 def compare(kind: Kind, old: Record, new: Record) -> Comparison:
     """Compare the answers to the questions that both files have."""
-    before, after = by_question(kind, old["cases"]), by_question(kind, new["cases"])
+    before = by_question(kind, old["cases"])
+    after = by_question(kind, new["cases"])
     both = [question for question in before if question in after]
     ratios: defaultdict[str, list[float]] = defaultdict(list)
     different = []
     for question in both:
-        one, other = before[question], after[question]
+        one = before[question]
+        other = after[question]
         if exact(kind, one) != exact(kind, other):
             different.append(label(one))
             continue  # what came at other places came at other times

@@ -74,7 +74,8 @@ def tfdata_run(case: dict[str, Any], rules: Sequence[str] = ()) -> Trace:
 
 def of_run(trace: Trace, measured: list[dict[str, Any]]) -> Errors:
     """Return how far off the epochs of *trace* and their arrivals are from what was *measured*."""
-    epochs, arrivals = [], []
+    epochs = []
+    arrivals = []
     for ours, theirs in zip(trace.epochs, measured, strict=True):
         took = theirs["epoch_ms"]
         epochs.append(abs(ours.duration * 1e3 - took) / took)
@@ -110,7 +111,8 @@ def torch_run(case: dict[str, Any], *, measured_start: bool) -> list[torch_cases
 @cache
 def of_torch(*, measured_start: bool) -> Errors:
     """Return the errors of all loaders of PyTorch."""
-    epochs, arrivals = [], []
+    epochs = []
+    arrivals = []
     for case in torch_cases.cases("epochs", *TORCH_TIMES):
         predicted = torch_run(case, measured_start=measured_start)
         for ours, theirs in zip(predicted, case["epochs"], strict=True):
@@ -127,7 +129,9 @@ def of_torch(*, measured_start: bool) -> Errors:
 
 def ranks_run(case: dict[str, Any]) -> Ranks:
     """Return the run that the model predicts for a job on several ranks."""
-    loads, steps, workers = case["loads"], case["steps"], case["workers"]
+    loads = case["loads"]
+    steps = case["steps"]
+    workers = case["workers"]
 
     def pipeline(rank: int) -> Dataset:
         batches = Dataset.from_list([(rank, number) for number in range(len(loads[rank]))])
@@ -146,9 +150,12 @@ def ranks_run(case: dict[str, Any]) -> Ranks:
 @cache
 def of_ranks() -> RankErrors:
     """Return the errors of all jobs on several ranks."""
-    runs, waits, is_slowest = [], [], []
+    runs = []
+    waits = []
+    is_slowest = []
     for case in cases("ranks"):
-        found, measured = ranks_run(case), case["measured"]
+        found = ranks_run(case)
+        measured = case["measured"]
         whole = max(row[-1][3] for row in measured)
         runs.append(found.duration / whole - 1)
         for rank, rows in enumerate(measured):
@@ -172,8 +179,10 @@ def storage_run(case: dict[str, Any]) -> Trace:
     They are workers of a loader: worker r reads its own objects, one after another.
     """
     said = {name: value for name, value in case["store"].items() if value is not None}
-    storage, readers = Storage(**said), case["readers"]
-    count, most = len(readers), max(map(len, readers))
+    storage = Storage(**said)
+    readers = case["readers"]
+    count = len(readers)
+    most = max(map(len, readers))
     sizes = {
         row * count + reader: one
         for reader, mine in enumerate(readers)
@@ -202,7 +211,8 @@ def storage_run(case: dict[str, Any]) -> Trace:
 @cache
 def of_storages() -> ReadErrors:
     """Return the errors of all readers of a shared storage."""
-    lasts, each = [], []
+    lasts = []
+    each = []
     for case in cases("storages"):
         trace = storage_run(case)
         count = len(case["readers"])

@@ -26,7 +26,10 @@ import torch
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 ROUNDS = 5
-SAMPLES, FEATURES, BATCH = 100_000, 64, 64  # of data in memory
+# Of data in memory
+SAMPLES = 100_000
+FEATURES = 64
+BATCH = 64
 
 
 def seconds(
@@ -56,7 +59,8 @@ class Arrays(Dataset[Any]):
     """Images that are there already, as bytes or as floats."""
 
     def __init__(self, kind: Any, count: int = 256) -> None:
-        self.kind, self.count = kind, count
+        self.kind = kind
+        self.count = count
 
     def __len__(self) -> int:
         return self.count
@@ -69,7 +73,8 @@ class Products(Dataset[Any]):
     """Samples that a library computes with threads of its own."""
 
     def __init__(self, count: int = 192) -> None:
-        self.array, self.count = np.ones((320, 320), dtype="float32"), count
+        self.array = np.ones((320, 320), dtype="float32")
+        self.count = count
 
     def __len__(self) -> int:
         return self.count
@@ -82,7 +87,8 @@ class Opened(Dataset[Any]):
     """Numbers in one file: opened before the workers start, or by each of them."""
 
     def __init__(self, path: Path, count: int, early: bool) -> None:
-        self.path, self.count = path, count
+        self.path = path
+        self.count = count
         self.file: Any = path.open("rb", buffering=0) if early else None
 
     def __len__(self) -> int:
@@ -157,12 +163,10 @@ def left_in_a_queue() -> float:
     )
 
 
-FRAMES, SIZE, RATE, PICKED = (
-    600,
-    (480, 640),
-    30,
-    40,
-)  # of a video, and how many frames are asked for
+FRAMES = 600  # of a video
+SIZE = (480, 640)
+RATE = 30
+PICKED = 40  # frames that are asked for
 
 
 def video() -> dict[str, dict[str, float]]:
@@ -185,7 +189,9 @@ def video() -> dict[str, dict[str, float]]:
     def write(path: Path, distance: int) -> None:
         with av.open(str(path), "w") as file:
             stream = file.add_stream("libx264", rate=RATE)
-            stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+            stream.width = width
+            stream.height = height
+            stream.pix_fmt = "yuv420p"
             stream.options = {"g": str(distance), "sc_threshold": "0"}
             for at in range(FRAMES):
                 seen = scene[at : at + height, 2 * at : 2 * at + width]
@@ -296,7 +302,8 @@ def profile() -> dict[str, list[tuple[Any, ...]]]:
             time.sleep(0.010)
             return torch.rand(2048)
 
-    net, threads = torch.nn.Linear(2048, 2048), torch.get_num_threads()
+    net = torch.nn.Linear(2048, 2048)
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)  # steps are to be alike
     net(torch.rand(4, 2048))  # warm
     with watched(activities=[ProfilerActivity.CPU]) as found:

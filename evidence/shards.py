@@ -111,7 +111,8 @@ def iterable_dataset(case: Case) -> Case:
             self.count = case["ranks"] if case["asks_rank"] else 1
 
         def __iter__(self) -> Iterator[int]:
-            place, count = self.place, self.count
+            place = self.place
+            count = self.count
             info = get_worker_info()
             if info and case["asks_worker"]:
                 place = place * info.num_workers + info.id

@@ -130,7 +130,8 @@ def failing(op: dict[str, Any], function: Callable[[Any], Any]) -> Callable[[Any
 
 
 def cost(op: dict[str, Any]) -> Any:
-    usual, special = op.get("cost", 0), op.get("cost_of")
+    usual = op.get("cost", 0)
+    special = op.get("cost_of")
     return (lambda x: special.get(str(x), usual)) if special else usual
 
 

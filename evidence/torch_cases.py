@@ -22,8 +22,12 @@ ERRORS = {
 
 # What was measured on the machine on which PyTorch ran, in ms.
 # A sleep is longer than it should be; a sample takes a little by itself
-NAP, ITEM = 0.18, 0.04
-BEGIN, FORK, READY, SEND = 1.0, 13.0, 7.0, 0.12
+NAP = 0.18
+ITEM = 0.04
+BEGIN = 1.0
+FORK = 13.0
+READY = 7.0
+SEND = 0.12
 HANDLING = {
     "send": SEND,
     "ask": 0.5,
@@ -107,9 +111,11 @@ class Samples:
 
     def rows(self) -> Iterator[tuple[int, int]]:
         """The iterable: files in turn, some of them or of their samples for this worker."""
-        said, info = self.said, get_worker_info()
+        said = self.said
+        info = get_worker_info()
         me, count = (info.id, info.num_workers) if info else (0, 1)
-        shard, number = said.get("shard", "none"), 0
+        shard = said.get("shard", "none")
+        number = 0
         survives = said.get("style") == "class"
         work(nap(said.get("iter_cost", 0)))
         for file, samples in enumerate(said["files"]):
@@ -117,10 +123,8 @@ class Samples:
                 continue
             work(nap(said.get("open", 0)))
             for index in range(samples):
-                value, mine = (
-                    100 * file + index,
-                    shard != "samples" or number % count == me,
-                )
+                value = 100 * file + index
+                mine = shard != "samples" or number % count == me
                 number += 1
                 if mine or not said.get("skip_free", True):
                     work(self.cost(index, file) + (ITEM / 1e3 if mine else 0))
@@ -173,9 +177,11 @@ def loader(
     if workers and (spec.get("worker_init") or spec.get("init_fail")):
         keywords["worker_init_fn"] = lambda number: init(spec, number)
     first = epochs[0].get("iter_ms") if epochs else None
-    start, begin = (FORK / 1e3, READY / 1e3), BEGIN
+    start = (FORK / 1e3, READY / 1e3)
+    begin = BEGIN
     if measured_start and workers and first is not None:
-        start, begin = measured(said, epochs), 0
+        start = measured(said, epochs)
+        begin = 0
     handling = {name: value / 1e3 for name, value in HANDLING.items()}
     return DataLoader(
         dataset(spec),
@@ -195,7 +201,8 @@ def init(spec: dict[str, Any], number: int) -> None:
 
 def measured(said: dict[str, Any], epochs: list[dict[str, Any]]) -> tuple[Any, Any]:
     """The start of each worker in each epoch, as it was measured."""
-    count, factor = int(said["num_workers"]), int(said.get("prefetch_factor") or 2)
+    count = int(said["num_workers"])
+    factor = int(said.get("prefetch_factor") or 2)
 
     def fork(epoch: int, worker: int) -> float:
         iter_ms = float(epochs[epoch]["iter_ms"])
@@ -281,7 +288,8 @@ async def one_pass(
             continue
         batch, worker = element.value
         if isinstance(batch, int):
-            batch, worker = [batch], [worker]
+            batch = [batch]
+            worker = [worker]
         found.batches.append(list(batch))
         found.worker.append(worker[0] if worker else None)
         found.arrival_ms.append((clock.time - began) / 1e6)

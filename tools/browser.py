@@ -25,7 +25,10 @@ RUN = 120  # s, for all cells of a lesson
 LOOK = 200  # ms, from one look at the cells that run to the next
 VISIT = 300  # s, for all that is done with one page
 OWN = (f"http://{HOST}:", f"ws://{HOST}:", "data:", "blob:", "about:")
-WIDE, NARROW, HEIGHT = 1400, 480, 1000  # pixels
+# Pixels
+WIDE = 1400
+NARROW = 480
+HEIGHT = 1000
 
 FLAGS = (
     "--headless",
@@ -151,7 +154,8 @@ class Browser:
         profile = self._open.enter_context(
             TemporaryDirectory(prefix="lessonkit-browser-", ignore_cleanup_errors=True)
         )
-        told, log = Path(profile, "DevToolsActivePort"), Path(profile, "log")
+        told = Path(profile, "DevToolsActivePort")
+        log = Path(profile, "log")
         command = [
             find_browser(),
             *self._flags,

@@ -69,7 +69,8 @@ class Lesson:
     """
 
     def __init__(self, name: str, *, ends_there: bool = False) -> None:
-        self.name, began = name, process_time()
+        self.name = name
+        began = process_time()
         self.path = NOTEBOOKS / f"{name}.ipynb"
         self.cells = nbformat.read(self.path, as_version=4).cells
         self.names: dict[str, Any] = {"__name__": name}
@@ -121,7 +122,8 @@ class Lesson:
 
     def solved(self) -> list[Solved]:
         """Each challenge with the solution that comes next."""
-        found, tasks = [], []
+        found = []
+        tasks = []
         for cell in self.cells:
             value = self.values.get(cell.id)
             if isinstance(value, Challenge) or (isinstance(value, Explore) and value.task):

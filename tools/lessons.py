@@ -191,7 +191,8 @@ def right_choice(lesson: Lesson) -> str:
 
 def vote_for_teachers(lesson: Lesson) -> str:
     """Return the vote of a *lesson*, and what each answer means."""
-    vote, right = vote_of(lesson), right_choice(lesson)
+    vote = vote_of(lesson)
+    right = right_choice(lesson)
     said = dict(vote["wrong"])
     rows = [
         f"| **{choice}** | Right. {vote['why']} |"

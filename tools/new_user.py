@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\S+")
 KNOB = ".lk input[type=range]:not([aria-label='Time in the run'])"
 STEP = 600  # s, for a step: the first one installs everything
-TRIES, LATE = 20, 3000  # ms, for a picture
+TRIES = 20
+LATE = 3000  # ms, for a picture
 
 
 def main(folder: Path) -> None:

@@ -89,7 +89,8 @@ def text_of(notebook: Any) -> str:
     ValueError says what a cell raised.
     """
     notebook.metadata = nbformat.from_dict(METADATA)
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.nbformat = 4
+    notebook.nbformat_minor = 5
     codes = 0
     for place, cell in enumerate(notebook.cells):
         cell.metadata = {

@@ -148,7 +148,8 @@ def renewed(text: str, names: dict[str, Any]) -> str:
     Raise `CommentError` at a comment that has no number directly before it, that cannot be run, or
     that would end a cell of a table.
     """
-    parts, at = [], 0
+    parts = []
+    at = 0
     for program in SOLUTION.findall(text) if SOLVED in text else ():
         exec(program, names)
     for comment in comments(text):
@@ -198,7 +199,8 @@ def main(arguments: list[str]) -> str:
         return "say check or write, and which pages; all of them if you name none"
     wrong = []
     for page in map(Path.resolve, map(Path, names)) if names else pages():
-        known, old = names_of(page), texts_of(page)
+        known = names_of(page)
+        old = texts_of(page)
         new = [renewed(text, known) for text in old]
         for one, other in zip(old, new, strict=True):
             wrong += [

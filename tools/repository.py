@@ -37,7 +37,8 @@ def move(root: Path, name: str) -> list[Path]:
     """
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r}: must be an owner and a project, as in ada/lessons")
-    before, changed = kept_at(root), []
+    before = kept_at(root)
+    changed = []
     for path in (
         root / "pyproject.toml",
         *sorted(root.glob("*.md")),

@@ -25,9 +25,12 @@ def pipeline(calls=2, buffer=1, decode=0.030):
 
 explore(pipeline, calls=(1, 4), buffer=(0, 4), decode=seconds(0.010, 0.060, 0.010))
 """
-WIDTH, HEIGHT = 1440, 1200  # pixels of the page
+# Pixels of the page
+WIDTH = 1440
+HEIGHT = 1200
 STEPS = ["ArrowLeft", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"]
-SHOWN, REST = 900, 300  # ms: how long a step is seen, and what a picture may take
+SHOWN = 900  # ms for which a step is seen
+REST = 300  # ms that a picture may take
 COLOURS = 64  # a third of the bytes
 
 

@@ -23,7 +23,9 @@ from typing import Any, NamedTuple, NoReturn
 from lessonkit.lessons import files_of
 from tools import targets
 
-START, STOP = 60, 10  # s, for a server or a browser
+# s, for a server or a browser
+START = 60
+STOP = 10
 HOST = "127.0.0.1"
 ENDING = (signal.SIGTERM, signal.SIGINT)
 STARTED: set[int] = set()  # the programs that run, each with a group of its own
@@ -254,8 +256,10 @@ def free_port(many: int = 1) -> int:
 def serve(program: Program, options: tuple[str, ...] = ()) -> Iterator[Server]:
     """Start a server; in the end it is stopped, and its folder removed."""
     with TemporaryDirectory(prefix="lessonkit-", ignore_cleanup_errors=True) as temporary:
-        folder, port = Path(temporary), free_port()
-        notebooks, log = folder / "notebooks", folder / "log"
+        folder = Path(temporary)
+        port = free_port()
+        notebooks = folder / "notebooks"
+        log = folder / "log"
         notebooks.mkdir()
         server = Server(program, f"http://{HOST}:{port}", folder)
         command = [sys.executable, "-m", program.module, *program.options, *options]

@@ -75,7 +75,8 @@ def main(given: list[str]) -> int:
         signal.signal(sign, signal.default_int_handler)
     if given:
         return subprocess.run([*PYTEST, *given]).returncode
-    failed, took = [], dict[str, float]()
+    failed = []
+    took = dict[str, float]()
     with ExitStack() as running:
         processes = [subprocess.Popen(command(name), **PIPES) for name in PARTS]
         for process in processes:

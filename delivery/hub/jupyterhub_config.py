@@ -98,7 +98,8 @@ print(
 
 def give_account(spawner):
     """Make the account of a learner who comes for the first time; nobody gets one of another class."""
-    name, mine = spawner.user.name, f"{OURS}, class {PORT}"
+    name = spawner.user.name
+    mine = f"{OURS}, class {PORT}"
     try:
         account = pwd.getpwnam(name).pw_gecos
     except KeyError:

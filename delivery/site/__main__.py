@@ -57,9 +57,11 @@ def build(to: Path = SITE, full: Path | None = None, address: str = "") -> None:
         targets.say(f"The site in {shown(to)} is up to date.")
         return
     began = perf_counter()
-    wheels, pyodide = fetch.wheels(CACHE), full or fetch.pyodide(CACHE)
+    wheels = fetch.wheels(CACHE)
+    pyodide = full or fetch.pyodide(CACHE)
     wanted = python.OF_FULL if full else ()
-    new, old = to.with_name(to.name + ".new"), to.with_name(to.name + ".old")
+    new = to.with_name(to.name + ".new")
+    old = to.with_name(to.name + ".old")
     for left in (new, old):
         shutil.rmtree(left, ignore_errors=True)
     try:

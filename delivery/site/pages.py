@@ -92,10 +92,8 @@ STORED = (
     "workspacesStorageDrivers",
 )
 STORES = ("asyncStorage", "memoryStorageDriver")
-SMALL, WORTH_IT = (
-    1000,
-    0.9,
-)  # bytes, and the share of them that a compressed file may have
+SMALL = 1000  # bytes; smaller files are not compressed
+WORTH_IT = 0.9  # the share of its bytes that a compressed file may have
 # In the first page's text, what its parts are put in the place of
 PART = re.compile(
     r"\b(WAY_TORCH|WAY_OWN|WAY_SHORT|SYMPTOMS|LESSONS|HOURS|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
@@ -114,7 +112,12 @@ STILL = re.compile(r"data:image/png;base64,[^\"]+")  # in a picture that was sav
 ONE_LARGE = "body .lk-figures .lk-main b { font-size: 1.45em; line-height: 1.3; }\n"
 IN_REPORT = re.compile(r'<img (alt="[^"]*") src="data:image/png;base64,([^"]+)"[^>]*>')
 # Of the first page's question: ms, and counts of workers
-MAKE, STEP, BATCHES, BEGIN, MOST, GUESSES = 80, 10, 24, 2, 16, (2, 4, 8, 16)
+MAKE = 80
+STEP = 10
+BATCHES = 24
+BEGIN = 2
+MOST = 16
+GUESSES = (2, 4, 8, 16)
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
 
@@ -207,10 +210,8 @@ def unpack_extension(wheel: Path, folder: Path) -> dict[str, str]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(archive.read(path))
             if target.name == "package.json":
-                name, about = (
-                    found[1].removesuffix("/package.json"),
-                    json.loads(target.read_bytes()),
-                )
+                name = found[1].removesuffix("/package.json")
+                about = json.loads(target.read_bytes())
     told = about["jupyterlab"]["_build"]
     return {"name": name, "load": told["load"], "extension": told["extension"]}
 

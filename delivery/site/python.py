@@ -28,9 +28,12 @@ from tools import targets
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
-LIBRARY, LOCK, PACKAGES = "python_stdlib.zip", "pyodide-lock.json", "packages.zip"
+LIBRARY = "python_stdlib.zip"
+LOCK = "pyodide-lock.json"
+PACKAGES = "packages.zip"
 # What no lesson imports, and its names: see stubs/left_out.py
-MORE, LEFT_OUT = "more.zip", "left_out.txt"
+MORE = "more.zip"
+LEFT_OUT = "left_out.txt"
 # What a page fetches at once, as in page/site.js
 BIG = ("pyodide.asm.wasm", LIBRARY, PACKAGES)
 # As gzip does it; by gzip's own name a server would say so, and a browser would unpack it as well.
@@ -167,7 +170,8 @@ def add_wheel(packed: zipfile.ZipFile, wheel: zipfile.ZipFile) -> None:
     """Add what can be imported from a *wheel*; no tests, no pages, no papers but its name and version."""
     for name in wheel.namelist():
         parts = name.split("/")
-        first, last = parts[0], parts[-1]
+        first = parts[0]
+        last = parts[-1]
         unused = first.endswith(".data") or {"tests", "labextension", "nbextension"} & {
             *parts
         }
@@ -198,7 +202,8 @@ def squeeze(path: Path) -> None:
     """
     content = path.read_bytes()
     if path.suffix == ".zip":
-        whole, files = io.BytesIO(), contents(path)
+        whole = io.BytesIO()
+        files = contents(path)
         with zipfile.ZipFile(whole, "w") as after:
             for name in sorted(files, key=lambda name: (Path(name).suffix, name)):
                 after.writestr(zipfile.ZipInfo(name, DATE), files[name])

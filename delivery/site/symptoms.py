@@ -47,7 +47,8 @@ class Symptom:
 @cache
 def symptoms() -> list[Symptom]:
     """Return all symptoms, those of one kind after each other."""
-    found, kind = [], ""
+    found = []
+    kind = ""
     for line in (HERE / "symptoms.txt").read_text(encoding="utf-8").splitlines():
         if "::" not in line:
             kind = line
@@ -75,7 +76,8 @@ def cells(lesson: str) -> dict[str, Any]:
 
 def whole(symptom: Symptom) -> tuple[str, dict[str, Any] | None]:
     """Return the answer to a *symptom* with what it takes from lessons, and the picture that it ends with."""
-    lines, picture = [], None
+    lines = []
+    picture = None
     for line in answers()[symptom.name].splitlines():
         if not (found := CELL.match(line)):
             lines.append(line)
@@ -96,7 +98,8 @@ def html(text: str, lesson: str = "") -> str:
     """Return Markdown as HTML, in which links to lessons, or within *lesson*, lead to them."""
 
     def to_lesson(link: re.Match[str]) -> str:
-        path, section = link[1] or f"{lesson}.ipynb", link[2]
+        path = link[1] or f"{lesson}.ipynb"
+        section = link[2]
         return (
             f'href="../notebooks/index.html?path={path}{f"#{section}" if section else ""}"'
         )

@@ -102,7 +102,8 @@ def run(load: Any, data: Any, said: Setting, step: Any, setting: Setting) -> lis
     with restored() as torch:
         if torch and "threads" in setting:
             torch.set_num_threads(setting["threads"])
-        loader, times = load(data, **(said | changed)), []
+        loader = load(data, **(said | changed))
+        times = []
         for _ in range(2):
             began = time.perf_counter()
             for batch in loader:
@@ -143,7 +144,8 @@ def compared(kind: str, rounds: int, store: Path | None) -> Iterator[str]:  # no
             if repr(full(change)) not in grid:
                 runs = [run(change) for _ in range(rounds)]
                 grid[repr(full(change))] = Tried(change, runs)
-    off, spread = [], []
+    off = []
+    spread = []
     for one in tried:
         told = job.forecast(**full(one.setting))
         off += [abs(said / took - 1) for said, took in zip(told, one.times, strict=True)]
@@ -193,7 +195,8 @@ def nine_in_ten(errors: list[float]) -> float:
 
 # ---- a measured pipeline of real data ----
 
-ROWS, BYTES = 240, 100_000
+ROWS = 240
+BYTES = 100_000
 
 
 def fetched(number: int) -> bytes:

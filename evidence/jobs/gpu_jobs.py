@@ -18,9 +18,11 @@ from PIL import Image
 from torch.utils.data import Dataset
 
 DATA = Path(tempfile.gettempdir()) / "lessonkit_gpu_jobs"
-IMAGES, TEXTS = 768, 1920  # samples
+IMAGES = 768  # samples
+TEXTS = 1920
 SIDE = 224  # pixels of a sample
-WORDS, LENGTH = 5000, 512  # of the vocabulary; of a text, in words
+WORDS = 5000  # of the vocabulary
+LENGTH = 512  # of a text, in words
 
 
 def draw_image(path: Path) -> None:

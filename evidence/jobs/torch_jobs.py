@@ -22,14 +22,16 @@ from PIL import Image
 from torch.utils.data import Dataset, TensorDataset
 
 DATA = Path(tempfile.gettempdir()) / "lessonkit_jobs"
-MEAN, SPREAD = np.float32([0.485, 0.456, 0.406]), np.float32([0.229, 0.224, 0.225])
+MEAN = np.float32([0.485, 0.456, 0.406])
+SPREAD = np.float32([0.229, 0.224, 0.225])
 
 
 class Photos(Dataset):
     """JPEGs that are decoded, cropped at random, flipped and normalised."""
 
     def __init__(self, count: int = 320) -> None:
-        folder, draw = DATA / "photos", np.random.default_rng(0)
+        folder = DATA / "photos"
+        draw = np.random.default_rng(0)
         folder.mkdir(parents=True, exist_ok=True)
         self.paths = [folder / f"{number:04}.jpg" for number in range(count)]
         for number, path in enumerate(self.paths):
@@ -58,7 +60,8 @@ class Lines(Dataset):
     """Gzipped files of JSON lines, one for a sample, tokenised in plain Python."""
 
     def __init__(self, count: int = 160) -> None:
-        folder, draw = DATA / "lines", random.Random(0)
+        folder = DATA / "lines"
+        draw = random.Random(0)
         folder.mkdir(parents=True, exist_ok=True)
         words = [
             "".join(draw.choices("abcdefghij", k=draw.randint(2, 9))) for _ in range(3000)

@@ -5,7 +5,9 @@ from random import Random
 from evidence.loaders.form import Data, Options, Spec, cost_of
 from evidence.record import Case
 
-SHORTEST, LONGEST = 0.15, 1.6  # s, one after the other: what an epoch takes
+# s, one after the other: what an epoch takes
+SHORTEST = 0.15
+LONGEST = 1.6
 FEWEST = 3  # batches
 
 
@@ -135,7 +137,8 @@ def one_by_one(spec: Spec) -> tuple[int, float]:
         )
         if data["shard"] == "none":
             copies = max(1, spec["loader"]["num_workers"])
-            count, seconds = count * copies, seconds * copies
+            count = count * copies
+            seconds = seconds * copies
     batches = -(-count // (spec["loader"]["batch_size"] or 1))
     train = spec["train"]
     each = spec.get("collate", 0) + (

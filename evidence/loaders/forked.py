@@ -39,7 +39,8 @@ def specs() -> Iterator[dict[str, Any]]:
 
 def loader(spec: dict[str, Any], **start: Any) -> DataLoader:
     """Build one; it sleeps as long as PyTorch's data set did."""
-    data, said = spec["dataset"], spec["loader"]
+    data = spec["dataset"]
+    said = spec["loader"]
     slow = data.get("straggler") or {"every": 1, "offset": 1, "cost": 0}
     costs = data.get("costs") or [data.get("cost", 0)]
 
@@ -117,7 +118,8 @@ def ending(workers: int) -> float:
 
 def own_handling() -> Handling:
     """What ending processes takes here; PyTorch's cases come with the same number for PyTorch."""
-    one, four = ending(1), ending(4)
+    one = ending(1)
+    four = ending(4)
     each = max(0.0, (four - one) / 3)
     return Handling(stop=max(0.0, one - each), stop_each=each)
 

@@ -72,7 +72,8 @@ def watched(spec: Spec) -> Run:
 
     Raise ValueError if it cannot be built: such a case says nothing about time.
     """
-    before, began = others_seconds(), time.perf_counter()
+    before = others_seconds()
+    began = time.perf_counter()
     result = run(spec)
     if not isinstance(result, Ran):
         raise ValueError(
@@ -86,7 +87,8 @@ def others_seconds() -> float:
     """Return the seconds of all cores so far that were neither idle nor ours."""
     line = Path("/proc/stat").read_text(encoding="utf-8").splitlines()[0]
     ticks = [int(number) for number in line.split()[1:9]]
-    idle, waiting = ticks[3], ticks[4]
+    idle = ticks[3]
+    waiting = ticks[4]
     busy = (sum(ticks) - idle - waiting) / os.sysconf("SC_CLK_TCK")
     for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
         used = resource.getrusage(who)

@@ -88,5 +88,6 @@ def trained(case: Case, said: Conditions) -> Training:
             asked = time.perf_counter()
         last = time.perf_counter() - asked
         if not epoch:
-            starts, ends = first, last
+            starts = first
+            ends = last
     return Training(time.perf_counter() - began, starts, ends)

@@ -4,7 +4,9 @@ from random import Random
 
 from evidence.record import Case
 
-SHORTEST, LONGEST = 0.4, 1.8  # s, roughly: what a case takes
+# s, roughly: what a case takes
+SHORTEST = 0.4
+LONGEST = 1.8
 SLOW = 10  # times as long: a straggler
 
 
@@ -61,6 +63,7 @@ def at_least(case: Case) -> float:
     lanes = case["workers"]
     alone = []
     for loads, steps in zip(case["loads"], case["steps"], strict=True):
-        load, step = sum(loads), sum(steps)
+        load = sum(loads)
+        step = sum(steps)
         alone.append(max(load / lanes, step) if lanes else load + step)
     return float(max(alone))

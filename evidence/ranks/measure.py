@@ -65,16 +65,22 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def run_rank(rank: int, cases: list[Case], port: int, results: Any) -> None:
-    """Be one rank in all cases."""
+def join(rank: int, count: int, port: int, **options: Any) -> None:
+    """Become one of *count* ranks on this machine, which meet at a *port*, with one thread each."""
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     os.environ |= {
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(port),
         "GLOO_SOCKET_IFNAME": "lo",
+        "TORCH_CPP_LOG_LEVEL": "ERROR",
     }
-    dist.init_process_group("gloo", rank=rank, world_size=MOST)
+    dist.init_process_group("gloo", rank=rank, world_size=count, **options)
+
+
+def run_rank(rank: int, cases: list[Case], port: int, results: Any) -> None:
+    """Be one rank in all cases."""
+    join(rank, MOST, port)
     groups = {count: dist.new_group([*range(count)]) for count in range(1, MOST + 1)}
     for case in cases:
         dist.barrier()

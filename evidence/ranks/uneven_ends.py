@@ -3,9 +3,7 @@
 Each rank of a case notes its steps, what the others' numbers gave it, its error, and its seconds.
 """
 
-import os
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
@@ -19,7 +17,7 @@ from torch.distributed.algorithms.join import Join
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, IterableDataset
 
-from evidence.ranks.measure import free_port
+from evidence.ranks.measure import free_port, join
 from evidence.record import Case, Conditions, Json
 
 STEP = 0.02  # s
@@ -282,16 +280,7 @@ def seen(case: Case) -> list[Case]:
 
 def run_rank(case: Case, rank: int, port: int, told: Any) -> None:
     """Be one rank of a case."""
-    warnings.filterwarnings("ignore")
-    torch.set_num_threads(1)
-    os.environ |= {
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-        "GLOO_SOCKET_IFNAME": "lo",
-        "TORCH_CPP_LOG_LEVEL": "ERROR",
-    }
-    timeout = timedelta(seconds=case["timeout"])
-    dist.init_process_group("gloo", rank=rank, world_size=case["ranks"], timeout=timeout)
+    join(rank, case["ranks"], port, timeout=timedelta(seconds=case["timeout"]))
     dist.barrier()
     me = Rank(rank, case["ranks"], case["timeout"])
     began = time.perf_counter()

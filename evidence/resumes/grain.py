@@ -13,7 +13,9 @@ from grain import experimental as ge
 from evidence.record import Case, Conditions, Json
 from evidence.resumes.stops import compared, ends, listed, places, pull, refused
 
-MOST, MOST_OF_LONG = 200, 40  # elements that are looked at
+# Elements that are looked at, and those of a program with many
+MOST = 200
+MOST_OF_LONG = 40
 SETTLE = 0.01  # s, for what the first iterator's threads still do
 SHORT = 150  # bytes: a shorter state is shown
 

@@ -16,7 +16,9 @@ from evidence.record import Case, Conditions, Json
 from evidence.resumes.stops import compared, places, pull
 
 IGNORE = "# ignore"  # in a program: save functions that have a state without it
-MOST, MOST_OF_LONG = 200, 40  # elements that are looked at
+# Elements that are looked at, and those of a program with many
+MOST = 200
+MOST_OF_LONG = 40
 SETTLE = 0.01  # s, for what the first iterator's threads still do
 
 calls = [0]

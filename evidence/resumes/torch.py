@@ -13,7 +13,9 @@ from torchdata.stateful_dataloader.sampler import StatefulDistributedSampler
 from evidence.record import Case, Conditions, Json
 from evidence.resumes.stops import compared, ends, listed, places, pull, refused
 
-MOST, MOST_OF_LONG = 100, 12  # batches that are looked at
+# Batches that are looked at, and those of a program with many
+MOST = 100
+MOST_OF_LONG = 12
 REPEATED = 2  # batches before a state goes to another process
 MISFIT = 3  # batches before a state goes into a loader that it does not fit
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from evidence.record import Case
 
-LEAST, MOST = 0.5, 2.2  # s, roughly: what a case takes
+# s, roughly: what a case takes
+LEAST = 0.5
+MOST = 2.2
 STAGGER = 0.001  # s between the first requests, so that their order is known
 
 SIZES: dict[str, Callable[[Random, float], float]] = {  # of objects, around a mean

@@ -89,7 +89,8 @@ def source(said: Source, x: Tensor = None) -> Dataset:
 def artificial(said: Source, x: Tensor) -> Dataset:
     """Open once, then read samples; both are sleeps in tf.data itself, so no Python takes part."""
     base = tf.constant(0, tf.int64) if x is None else tf.cast(x, tf.int64)
-    stride, samples = said.get("stride", 0), said.get("samples", 3)
+    stride = said.get("stride", 0)
+    samples = said.get("samples", 3)
 
     def opened(_: Tensor) -> Dataset:
         reading = slept(tf.data.Dataset.range(samples), said["read"], samples)

@@ -36,10 +36,8 @@ def run() -> dict[str, list[Any]]:
             if name in namespace and not isinstance(namespace[name], Watching):
                 namespace[name] = Watching(namespace[name])
             if name in namespace and namespace[name].epochs:
-                seen[title], namespace[name].epochs = (
-                    [*map(summary, namespace[name].epochs)],
-                    [],
-                )
+                seen[title] = [*map(summary, namespace[name].epochs)]
+                namespace[name].epochs = []
     return seen
 
 

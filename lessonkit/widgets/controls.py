@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from lessonkit.pictures.scene import ControlScene
 from lessonkit.words import counted, milliseconds
@@ -12,6 +12,7 @@ from lessonkit.words import counted, milliseconds
 from .sandbox import shortened
 
 Values = dict[str, Any]  # by the names of controls
+Kind = Literal["range", "choice", "flag", "order"]  # how the page draws a control
 
 MOST_STEPS = 1000  # of a slider: more are finer than a screen
 DIGITS = 9  # after the point, of its values: the others are errors of floats
@@ -25,7 +26,7 @@ class Control:
     *texts* has one for each of the *values*, as has the page.
     """
 
-    kind: str  # range, choice, flag or order
+    kind: Kind
     values: tuple[Any, ...]
     texts: tuple[str, ...]
     start: Any  # a number; of cards their numbers in order

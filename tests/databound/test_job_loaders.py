@@ -86,8 +86,9 @@ def nothing(batch: Any) -> None:
 
 
 def page_of(job: Job) -> str:
-    """What the page says of a job, of which nothing more is run."""
-    return str(recommend(replace(job, subject=None)))
+    """What the page says of a job, as if it was measured alone on its machine; nothing more is run."""
+    quiet = replace(job.numbers, noise=0.0, others=0.0)
+    return str(recommend(replace(job, subject=None, numbers=quiet)))
 
 
 def measured(loader: Any, step: Callable[[Any], Any] = nothing) -> Any:

@@ -13,10 +13,10 @@ pytestmark = pytest.mark.usefixtures("workers_gone")
 
 
 class Squares:
-    """Nine samples; *broken* is the number of one that fails, *slow* of one that takes long."""
+    """Nine samples; *broken* is the number of one that fails."""
 
-    def __init__(self, broken: int = -1, slow: int = -1) -> None:
-        self.broken, self.slow = broken, slow
+    def __init__(self, broken: int = -1) -> None:
+        self.broken = broken
 
     def __len__(self) -> int:
         return 9
@@ -24,8 +24,6 @@ class Squares:
     def __getitem__(self, index: int) -> int:
         if index == self.broken:
             raise KeyError(index)
-        if index == self.slow:
-            time.sleep(1.5)
         return index * index
 
 
@@ -115,7 +113,7 @@ def test_workers_that_stay_begin_the_next_epoch_anew(library: Any) -> None:
     assert len(multiprocessing.active_children()) == 2
     next(iter(kept))
     assert list(kept)[-1] == [64]
-    kept._iterator._shutdown_workers()
+    del kept
     assert not multiprocessing.active_children()
 
 
@@ -137,15 +135,6 @@ def test_an_error_says_in_which_process_it_was_raised(library: Any) -> None:
         list(source)
     source._shutdown_workers()
     assert not multiprocessing.active_children()
-
-
-def test_a_worker_that_gives_nothing_is_waited_for_until_the_timeout(
-    library: Any,
-) -> None:
-    waits = iter(loader(library, Squares(slow=0), 1, timeout=0.2))
-    with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0\.2 seconds"):
-        next(waits)
-    waits._shutdown_workers()
 
 
 def test_arguments_can_be_read_and_those_that_exclude_each_other_are_refused(

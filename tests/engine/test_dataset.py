@@ -24,7 +24,7 @@ from lessonkit import (
     work,
 )
 from lessonkit.engine.element import Element
-from lessonkit.engine.node import METHODS, Node, cardinality
+from lessonkit.engine.node import METHODS, Node, cardinality, walk
 from lessonkit.engine.operators.stream import Stream, operator
 
 NUMBERS: Any = Dataset.range(10)  # Any: it is given what it must refuse
@@ -230,49 +230,65 @@ def test_builders_refuse_or_build_whatever_they_are_given(
     assert count is None or count >= 0
 
 
-@pytest.mark.parametrize(
-    ("dataset", "expected"),
-    [
-        (NUMBERS, 10),
-        (NUMBERS.repeat(3), 30),
-        (NUMBERS.repeat(), math.inf),
-        (NUMBERS.repeat().take(7), 7),
-        (NUMBERS.repeat().skip(7), math.inf),
-        (NUMBERS.repeat(0).repeat(), 0),
-        (NUMBERS.take(-1), 10),
-        (NUMBERS.skip(-1), 0),
-        (NUMBERS.skip(3), 7),
-        (NUMBERS.batch(4), 3),
-        (NUMBERS.batch(4, drop_remainder=True), 2),
-        (NUMBERS.batch(4, drop_remainder=True).unbatch(), 8),
-        (NUMBERS.batch(4).unbatch(), None),
-        (NUMBERS.shard(3, 1), 3),
-        (NUMBERS.concatenate(NUMBERS.take(3)), 13),
-        (NUMBERS.concatenate(NUMBERS.repeat()), math.inf),
-        (NUMBERS.filter(square).concatenate(NUMBERS), None),
-        (NUMBERS.filter(square).concatenate(NUMBERS.repeat()), math.inf),
-        (NUMBERS.enumerate(), 10),
-        (Dataset.from_tensor_slices([[1, 2], [3, 4], [5, 6]]), 3),
-        (NUMBERS.take_while(square), None),
-        (NUMBERS.repeat().take_while(square), None),
-        (NUMBERS.map_and_batch(square, 4), 3),
-        (NUMBERS.map_and_batch(square, 4, drop_remainder=True).unbatch(), 8),
-        (NUMBERS.repeat().map_and_batch(square, 4), math.inf),
-        (NUMBERS.map_and_filter(square, bool), None),
-        (NUMBERS.repeat().map_and_filter(square, bool), math.inf),
-        (NUMBERS.shuffle_and_repeat(3, 4), 40),
-        (NUMBERS.shuffle_and_repeat(3), math.inf),
-        (NUMBERS.take(0).shuffle_and_repeat(3), 0),
-        (Dataset.zip(NUMBERS, NUMBERS.take(3)), 3),
-        (NUMBERS.filter(square), None),
-        (NUMBERS.repeat().filter(square), math.inf),
-        (ArtificialDataset(), None),
-        (ArtificialDataset().take(0), 0),
-    ],
-    ids=repr,
-)
+COUNTED: list[tuple[Dataset, float | None]] = [
+    (NUMBERS, 10),
+    (NUMBERS.map(square), 10),
+    (NUMBERS.prefetch(1), 10),
+    (NUMBERS.cache(), 10),
+    (NUMBERS.shuffle(3), 10),
+    (NUMBERS.flat_map(Dataset.range), None),
+    (NUMBERS.repeat().flat_map(Dataset.range), math.inf),
+    (NUMBERS.interleave(Dataset.range), None),
+    (NUMBERS.repeat().interleave(Dataset.range), math.inf),
+    (Dataset.from_list([1, 2]), 2),
+    (Dataset.from_generator(list), None),
+    (DataLoader(NUMBERS, 4), 3),
+    (DataLoader(NUMBERS.filter(square), 4), None),
+    (NUMBERS.repeat(3), 30),
+    (NUMBERS.repeat(), math.inf),
+    (NUMBERS.repeat().take(7), 7),
+    (NUMBERS.repeat().skip(7), math.inf),
+    (NUMBERS.repeat(0).repeat(), 0),
+    (NUMBERS.take(-1), 10),
+    (NUMBERS.skip(-1), 0),
+    (NUMBERS.skip(3), 7),
+    (NUMBERS.batch(4), 3),
+    (NUMBERS.batch(4, drop_remainder=True), 2),
+    (NUMBERS.batch(4, drop_remainder=True).unbatch(), 8),
+    (NUMBERS.batch(4).unbatch(), None),
+    (NUMBERS.shard(3, 1), 3),
+    (NUMBERS.concatenate(NUMBERS.take(3)), 13),
+    (NUMBERS.concatenate(NUMBERS.repeat()), math.inf),
+    (NUMBERS.filter(square).concatenate(NUMBERS), None),
+    (NUMBERS.filter(square).concatenate(NUMBERS.repeat()), math.inf),
+    (NUMBERS.enumerate(), 10),
+    (Dataset.from_tensor_slices([[1, 2], [3, 4], [5, 6]]), 3),
+    (NUMBERS.take_while(square), None),
+    (NUMBERS.repeat().take_while(square), None),
+    (NUMBERS.map_and_batch(square, 4), 3),
+    (NUMBERS.map_and_batch(square, 4, drop_remainder=True).unbatch(), 8),
+    (NUMBERS.repeat().map_and_batch(square, 4), math.inf),
+    (NUMBERS.map_and_filter(square, bool), None),
+    (NUMBERS.repeat().map_and_filter(square, bool), math.inf),
+    (NUMBERS.shuffle_and_repeat(3, 4), 40),
+    (NUMBERS.shuffle_and_repeat(3), math.inf),
+    (NUMBERS.take(0).shuffle_and_repeat(3), 0),
+    (Dataset.zip(NUMBERS, NUMBERS.take(3)), 3),
+    (NUMBERS.filter(square), None),
+    (NUMBERS.repeat().filter(square), math.inf),
+    (ArtificialDataset(), None),
+    (ArtificialDataset().take(0), 0),
+]
+
+
+@pytest.mark.parametrize(("dataset", "expected"), COUNTED, ids=repr)
 def test_cardinality_is_what_tf_data_says(dataset: Dataset, expected: float | None) -> None:
     assert cardinality(dataset.node) == expected
+
+
+def test_the_number_of_elements_of_every_operator_is_tested() -> None:
+    counted = {node.method for dataset, _ in COUNTED for node in walk(dataset.node)}
+    assert counted == METHODS.keys() - {"code"}
 
 
 @operator("one_in_two")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.helpers import eventually, helpers
 
 from lessonkit import (
     ArtificialDataset,
@@ -38,7 +39,8 @@ def fails_on_three(x: int) -> int:
 
 def results(dataset: Dataset) -> list[Any]:
     """Every element, or the error in its place."""
-    iterator, seen = iter(dataset), []
+    iterator = iter(dataset)
+    seen = []
     while True:
         try:
             seen.append(next(iterator))
@@ -46,20 +48,6 @@ def results(dataset: Dataset) -> list[Any]:
             return seen
         except Exception as error:
             seen.append(repr(error))
-
-
-def eventually(condition: Any, seconds: float = 60) -> bool:
-    """Whether it comes true in a time that is long even for a busy machine."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def helpers() -> int:
-    return sum(thread.name == "lessonkit" for thread in threading.enumerate())
 
 
 # ---- elements ----
@@ -385,7 +373,8 @@ def test_ctrl_c_ends_a_loop_that_waits() -> None:
         threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
         over.wait()
 
-    asked, over = threading.Event(), threading.Event()
+    asked = threading.Event()
+    over = threading.Event()
     iterator = iter(Dataset.from_generator(interrupt_when_it_waits).prefetch(1))
     assert next(iterator) == 0
     with pytest.raises(KeyboardInterrupt):
@@ -429,7 +418,8 @@ def test_ctrl_c_while_an_iterator_waits_for_its_lock_leaves_it_usable() -> None:
 
 
 def test_an_iterator_serves_one_thread_at_a_time() -> None:
-    entered, leave = threading.Event(), threading.Event()
+    entered = threading.Event()
+    leave = threading.Event()
 
     def slow(x: int) -> int:
         entered.set()

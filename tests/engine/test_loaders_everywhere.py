@@ -47,7 +47,8 @@ def path_is_as_long_as_the_run(run: Run) -> None:
 
 
 def no_bar_lies_over_another(run: Run) -> None:
-    found, ends = layout(run.trace), dict[tuple[int, int], int]()
+    found = layout(run.trace)
+    ends = dict[tuple[int, int], int]()
     for bar in sorted(found.bars, key=lambda bar: bar.start):
         assert 0 <= bar.start < bar.end <= ended(run.trace)
         assert bar.lane < found.rows[bar.row].lanes
@@ -149,13 +150,15 @@ def causes_come_before(run: Run) -> None:
 
 
 def elements_are_those_of_the_model(run: Run) -> None:
-    text, options = repr(run.dataset), run.trace.options
+    text = repr(run.dataset)
+    options = run.trace.options
     if "shuffle(" in text and ("zip(" in text or "concatenate(" in text):
         return  # a shuffle that two share gives its orders to the one that comes first
     broken_off = options.max_elements or "take(" in text or "zip(" in text
     if "cache(" in text and broken_off:
         return  # whether it was complete by then hangs on times
-    expected, found = elements(benchmark(run.dataset, **vars(options))), elements(run.trace)
+    expected = elements(benchmark(run.dataset, **vars(options)))
+    found = elements(run.trace)
     if "in_order=False" in text:
         if options.max_elements or run.dataset.node.method != "DataLoader":
             return  # which of them come, or are put together, hangs on times

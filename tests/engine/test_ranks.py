@@ -53,8 +53,10 @@ def stragglers(
 
 def by_hand(loads: list[list[float]], places: int, train: float) -> list[float]:
     """Max and plus: a helper begins a batch when it has made the one before, and there is a place."""
-    now, ends = 0.0, []
-    free, got = [0.0] * len(loads), [list[float]() for _ in loads]
+    now = 0.0
+    ends = []
+    free = [0.0] * len(loads)
+    got = [list[float]() for _ in loads]
     for step in range(len(loads[0])):
         for rank, mine in enumerate(loads):
             room = got[rank][step - places] if step >= places else 0.0
@@ -167,7 +169,8 @@ def test_ranks_stop_at_the_last_step_that_was_right_in_real_jobs() -> None:
             continue
         epochs = epochs_of(case)
         found = benchmark(pipelines.__getitem__, epochs, ranks=len(pipelines))
-        mixed, steps = mixed_steps(case), [saw["steps"] for saw in case["saw"]]
+        mixed = mixed_steps(case)
+        steps = [saw["steps"] for saw in case["saw"]]
         assert len(found.steps) == min(mixed + steps), case["what"]
         assert bool(found.uneven) == (case["case"] != "files_even")
         for trace, saw in zip(found.traces, case["saw"], strict=True):
@@ -311,7 +314,8 @@ def test_ranks_that_never_end_are_noticed(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_ranks_can_be_cancelled_and_keep_what_they_have() -> None:
-    cancel, seen = threading.Event(), list[tuple[int, float]]()
+    cancel = threading.Event()
+    seen = list[tuple[int, float]]()
 
     def stop_at_third(count: int, time: float) -> None:
         seen.append((count, time))
@@ -419,7 +423,8 @@ def random_ranks(seed: int) -> Ranks:
     """Ranks of random pipelines, with loaders, storages, uneven ends, early ends and copies ahead."""
     draw = random.Random(seed)
     make = draw.choice([pipeline, loaded])
-    uneven, shares = draw.random() < 0.3, draw.random() < 0.4
+    uneven = draw.random() < 0.3
+    shares = draw.random() < 0.4
 
     def of_rank(rank: int) -> Dataset:
         dataset = make(seed, COSTS)

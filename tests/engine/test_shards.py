@@ -29,7 +29,8 @@ def order(case: Case) -> Dataset:
 
 def padded(case: Case, rank: int) -> Dataset:
     """Take the beginning again until all ranks have equally many, or cut the rest off."""
-    n, ranks = case["n"], case["ranks"]
+    n = case["n"]
+    ranks = case["ranks"]
     cut = case.get("drop_last", case.get("sampler_drop_last"))
     total = n // ranks * ranks if cut else -(-n // ranks) * ranks
     return order(case).repeat().take(total).shard(ranks, rank)
@@ -51,13 +52,12 @@ def stream(case: Case, rank: int) -> DataLoader:
         assert worker is not None
         part, parts = (rank, case["ranks"]) if case["asks_rank"] else (0, 1)
         if case["asks_worker"]:
-            part, parts = (
-                part * worker.num_workers + worker.id,
-                parts * worker.num_workers,
-            )
+            part = part * worker.num_workers + worker.id
+            parts = parts * worker.num_workers
         return iter(range(part, case["n"], parts))
 
-    batch, workers = case["batch_size"], case["workers"]
+    batch = case["batch_size"]
+    workers = case["workers"]
     return DataLoader(
         Dataset.from_generator(samples), batch_size=batch, num_workers=workers
     )
@@ -79,7 +79,8 @@ def stretch_of_grain(case: Case, rank: int) -> Dataset:
 
 def whole_shards(case: Case, rank: int) -> Dataset:
     """Whole shards if they divide; else every rank reads all of them."""
-    shards, ranks = Dataset.range(case["shards"]), case["ranks"]
+    shards = Dataset.range(case["shards"])
+    ranks = case["ranks"]
     if case["shards"] % ranks:
         return shards.flat_map(of_shard).shard(ranks, rank)
     return shards.shard(ranks, rank).flat_map(of_shard)
@@ -98,7 +99,8 @@ def shards_of_workers(case: Case, rank: int) -> DataLoader:
             sample for shard in mine for sample in range(10 * shard, 10 * shard + SHARD)
         )
 
-    batch, workers = case["batch_size"], case["workers"]
+    batch = case["batch_size"]
+    workers = case["workers"]
     return DataLoader(
         Dataset.from_generator(samples), batch_size=batch, num_workers=workers
     )
@@ -211,7 +213,8 @@ def test_each_rank_reads_what_it_reads_there(case: Case) -> None:
 def test_a_shuffled_case_has_as_many_each_and_the_samples_of_its_rule(
     case: Case,
 ) -> None:
-    ours, theirs = read(case), given(case)
+    ours = read(case)
+    theirs = given(case)
     assert [len(mine) for mine in ours] == [len(mine) for mine in theirs]
     if "before the shard" in case["rule"] and "another seed" in case["rule"]:
         return  # which samples both have hangs on the seeds

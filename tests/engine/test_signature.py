@@ -18,7 +18,8 @@ def spec(shape: Any, dtype: Any) -> Any:
     return SimpleNamespace(shape=shape, dtype=dtype)
 
 
-INT, TEXT = spec((), np.int64), spec((), np.dtype("str"))
+INT = spec((), np.int64)
+TEXT = spec((), np.dtype("str"))
 
 
 def yielded(*values: Any, **options: Any) -> Any:

@@ -84,7 +84,8 @@ def test_a_map_that_only_costs_time_leaves_the_trace_of_one_that_calls_a_functio
         )
         return benchmark(costly.batch(2).prefetch(1), 2, 0.004)
 
-    waits, calls = run(None), run(lambda number: number)
+    waits = run(None)
+    calls = run(lambda number: number)
     assert waits.spans == calls.spans
     assert waits.events == calls.events
 

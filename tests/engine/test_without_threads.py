@@ -70,10 +70,8 @@ def test_waits_go_on_side_by_side_as_the_virtual_clock_foretells(clock: Clock) -
         dataset = pipeline(seed, COSTS)
         if is_a_race(dataset):
             continue
-        machine, train = (
-            Machine((1, 2, 4)[seed % 3]),
-            (0.010, 0, 0.003, 0.050)[seed // 3 % 4],
-        )
+        machine = Machine((1, 2, 4)[seed % 3])
+        train = (0.010, 0, 0.003, 0.050)[seed // 3 % 4]
         virtual, real = both(dataset, train=train, machine=machine)
         assert [epoch.elements for epoch in real.epochs] == [
             epoch.elements for epoch in virtual.epochs
@@ -124,7 +122,8 @@ def test_helpers_that_got_a_thread_and_others_work_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.undo()  # there are threads again, but only so many for a run
-    start, left = threads.start_thread, 0
+    start = threads.start_thread
+    left = 0
 
     def scarce(*job: Any) -> bool:
         nonlocal left
@@ -133,7 +132,8 @@ def test_helpers_that_got_a_thread_and_others_work_together(
 
     monkeypatch.setattr(threads, "start_thread", scarce)
     for seed in seeds(60):
-        dataset, left = pipeline(seed), seed % 3 + 1
+        dataset = pipeline(seed)
+        left = seed % 3 + 1
         if not is_a_race(dataset):
             virtual, real = both(dataset, num_epochs=1, train=1e-5)
             assert real.epochs[0].elements == virtual.epochs[0].elements, seed

@@ -163,7 +163,8 @@ def test_chance_and_times_that_are_too_short_are_not_compared() -> None:
 
 
 def test_a_question_that_only_one_file_has_is_named() -> None:
-    old, new = record({"name": "a"}, {"name": "b"}), record({"name": "b"}, {"name": "c"})
+    old = record({"name": "a"}, {"name": "b"})
+    new = record({"name": "b"}, {"name": "c"})
     found = compare(TIMED, old, new)
     assert (found.both, found.only_old, found.only_new) == (1, ["a"], ["c"])
 
@@ -185,7 +186,8 @@ DRAWING = [kind for kind in KINDS.values() if kind.draw]
 @pytest.mark.parametrize("kind", DRAWING, ids=lambda kind: kind.name)
 def test_a_seed_draws_the_same_questions_again_and_no_answers(kind: Kind) -> None:
     def drawn() -> list[Case]:
-        random, draw = Random(7), kind.drawing()
+        random = Random(7)
+        draw = kind.drawing()
         return [draw(random, number) for number in range(20)]
 
     first = drawn()

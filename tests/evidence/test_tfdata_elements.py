@@ -34,7 +34,8 @@ def test_elements_are_those_of_tf_data(case: dict[str, Any]) -> None:
         with pytest.raises((ValueError, TypeError)):
             built(case)
         return
-    dataset, states = built(case), NodeStates(fixed_seed=True)
+    dataset = built(case)
+    states = NodeStates(fixed_seed=True)
     if measured.get("cardinality", -5) >= -2:  # tf.data says -5 of take(-5)
         assert cardinality(dataset.node) == CARDINALITIES.get(
             measured["cardinality"], measured["cardinality"]
@@ -60,7 +61,8 @@ def check_shuffled(case: dict[str, Any], passes: list[list[Any]]) -> None:
         assert sorted(
             value for value in values[:-1] if value is not PlannedError
         ) == sorted(theirs)
-    first, rules = passes[0][:-1], case.get("expect", {})
+    first = passes[0][:-1]
+    rules = case.get("expect", {})
     if "sequence" in case["measured"]:
         places = [
             index

@@ -87,7 +87,8 @@ def test_rewritten_elements_are_those_of_tf_data(case: dict[str, Any]) -> None:
     measured = case["rewritten"]
     if "raised" in measured and "sequence" not in measured:
         measured = case["measured"]  # of zero passes
-    dataset, states = rewritten(case), NodeStates(fixed_seed=True)
+    dataset = rewritten(case)
+    states = NodeStates(fixed_seed=True)
     passes = [tfdata.sequence(dataset, states) for _ in measured["epochs"]]
     sequence = [
         "end" if "end" in one else PlannedError if "error" in one else one["v"]

@@ -23,7 +23,8 @@ def plain(sequence: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["spec"]["name"])
 def test_elements_are_those_of_pytorch(case: dict[str, Any]) -> None:
-    spec, measured = case["spec"], case["measured"]
+    spec = case["spec"]
+    measured = case["measured"]
     epochs = measured.get("epochs", [])
     if "build_error" in measured:
         with pytest.raises(Exception) as caught:

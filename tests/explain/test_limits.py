@@ -68,11 +68,9 @@ def test_no_prefetch_and_no_parallel_calls_beat_the_bound() -> None:
     """A cache is another matter: one that a prefetch fills in the background saves work."""
     beaten = []
     for seed in seeds(200):
-        dataset, machine, draw = (
-            pipeline(seed, COSTS),
-            Machine((1, 2, 4)[seed % 3]),
-            random.Random(seed),
-        )
+        dataset = pipeline(seed, COSTS)
+        machine = Machine((1, 2, 4)[seed % 3])
+        draw = random.Random(seed)
         if any(node.method == "cache" for node in walk(dataset.node)):
             continue
         bound = found(dataset, machine, num_epochs=2).bound

@@ -216,7 +216,8 @@ def test_a_function_with_a_cost_says_it_and_is_printed_with_it() -> None:
 
 
 def test_a_stage_that_only_one_run_has_is_not_off() -> None:
-    plain, mapped = Dataset.range(2), Dataset.range(2).map(cost=0.010)
+    plain = Dataset.range(2)
+    mapped = Dataset.range(2).map(cost=0.010)
     found = compare(benchmark(mapped, 1), benchmark(plain, 1))
     assert [
         (row.stage, row.predicted[0], row.measured[0], row.off) for row in found.stages[:-1]

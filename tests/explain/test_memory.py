@@ -77,7 +77,8 @@ def test_each_buffer_says_how_much_it_holds() -> None:
 
 def test_a_cache_keeps_what_it_has_and_in_front_of_a_growing_map_it_keeps_less() -> None:
     images = ArtificialDataset(3, nbytes=100)
-    before, behind = images.cache().map(nbytes=800), images.map(nbytes=800).cache()
+    before = images.cache().map(nbytes=800)
+    behind = images.map(nbytes=800).cache()
     for dataset, nbytes in ((before, 300), (behind, 2400)):
         trace = benchmark(dataset, num_epochs=3)
         assert memory(trace)["cache"][-1] == (0.095, 3, nbytes)

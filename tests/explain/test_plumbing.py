@@ -9,10 +9,8 @@ from lessonkit.engine.node import Node, walk
 from lessonkit.engine.trace import ACCELERATOR
 from lessonkit.explain.plumbing import Part, plumbing
 
-FILE, END = (
-    ("file", ("Open", "Read"), 1, None),
-    ("accelerator", ("Train",), 1, None),
-)
+FILE = ("file", ("Open", "Read"), 1, None)
+END = ("accelerator", ("Train",), 1, None)
 
 
 def parts(dataset: Dataset, load: float = 0) -> tuple[Part, ...]:

@@ -196,7 +196,8 @@ def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> N
         .strip()
     )
     assert drawn in (ROOT / "docs" / "handout.html").read_text(encoding="utf-8")
-    whole, fridge = kitchen(), kitchen("fridge")
+    whole = kitchen()
+    fridge = kitchen("fridge")
     assert whole.picture.scene["kitchen"] == [
         "pantry",
         "cook",

@@ -62,7 +62,8 @@ def test_a_target_brings_what_it_needs(clone: Path, name: str, tmp_path: Path) -
 
 def serve(clone: Path, name: str, log: Path) -> None:
     """Start a target that serves, wait until it listens, and end it as Ctrl+C does."""
-    port, deadline = free_port(), monotonic() + MOST
+    port = free_port()
+    deadline = monotonic() + MOST
     command = ["make", name, f"ARGS={SERVERS[name]} --port={port}"]
     pipes: Any = {"stderr": subprocess.STDOUT, "start_new_session": True}
     with (

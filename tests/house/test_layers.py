@@ -92,7 +92,8 @@ def test_arrows_point_one_way(name: str) -> None:
 def test_no_file_reaches_itself_by_its_imports() -> None:
     arrows = {name: imported(path) for name, path in MODULES.items()}
     for name, below in arrows.items():
-        seen, todo = set(), [*below]
+        seen = set()
+        todo = [*below]
         while todo:
             other = todo.pop()
             if other not in seen:

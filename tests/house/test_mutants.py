@@ -1,14 +1,14 @@
-"""Changes of the package are drawn anew from the same seed, and found by the tests that run them."""
+"""Changes of the package are drawn anew from the same seed, and judged by the tests that run them."""
 
-import types
+from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from tools.mutants import swap
-from tools.mutants.judges import Judges, definitions
+from tools.mutants.judges import Judges, Line, Ran
 from tools.mutants.mutant import Lines, Mutant
-from tools.mutants.record import Ran
+from tools.mutants.run import Ended, Folder
 
 SOURCE = """\
 LIMIT = 4
@@ -30,79 +30,90 @@ class Counter:
 """
 
 
-def module(file: str) -> types.ModuleType:
-    """What Python makes of the source, as if it stood in a *file*."""
-    made = types.ModuleType("made")
-    exec(compile(SOURCE, file, "exec"), vars(made))
-    return made
+def mutant(first: int, last: int, *names: str, source: str = "") -> Mutant:
+    return Mutant("made.py", first, "number", "", "", Lines(first, last), names, source)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "most", "following"),
-    [
-        ("max(", "min(", 1, 2),
-        ("number <= LIMIT", "number < LIMIT", 3, 2),  # a function that does not exist yet
-        ("self.start + 1", "self.start - 1", 4, 0),  # behind a decorator
-    ],
-)
-def test_a_changed_function_is_put_into_the_one_that_is_there(
-    old: str, new: str, most: int, following: int
-) -> None:
-    made = module("/made/swapped.py")
-    assert (made.most([1, 3, 4, 5]), made.Counter().next) == (4, 2)
-    swap.Functions("/made").swap("/made/swapped.py", SOURCE, SOURCE.replace(old, new))
-    assert (made.most([1, 3, 4, 5]), made.Counter().next) == (most, following)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("LIMIT = 4", "LIMIT = 5"), ("start = 1", "start = 2")]
-)
-def test_a_change_on_import_needs_an_import(old: str, new: str) -> None:
-    kept = module("/made/imported.py")
-    functions = swap.Functions("/made")
-    with pytest.raises(swap.ImportNeeded):
-        functions.swap("/made/imported.py", SOURCE, SOURCE.replace(old, new))
-    assert kept.LIMIT == 4
-
-
-def mutant(first: int, last: int, *names: str) -> Mutant:
-    return Mutant("made.py", first, "number", "", "", Lines(first, last), names, "")
-
-
-def judges(**tests: Ran) -> Judges:
+def judges(*ran: Ran) -> Judges:
     """Judges of the source: `one` runs the inner function, `two` only the outer one."""
-    ran = {1: {""}, 5: {"one", "two"}, 6: {"one"}, 8: {"one", "two"}}
-    return Judges(
-        tests,
-        {"made.py": {line: frozenset(names) for line, names in ran.items()}},
-        {"made.py": SOURCE.splitlines()},
-        {"made.py": definitions(SOURCE)},
-    )
+    by = {5: {"one", "two"}, 6: {"one"}, 8: {"one", "two"}}
+    texts = {"made.py": SOURCE.splitlines(), "other.py": ["THERE = 4"]}
+    lines = {Line("made.py", number): names for number, names in by.items()}
+    return Judges(ran, lines | {Line("other.py", 1): {"three"}}, texts)
+
+
+ONE = Ran("one", 2.0, True)
+TWO = Ran("two", 1.0, True)
+THREE = Ran("three", 0.0, True)
 
 
 def test_who_runs_a_line_judges_it_and_the_quickest_first() -> None:
-    found = judges(one=Ran(2.0), two=Ran(1.0), three=Ran())
-    assert list(found.of(mutant(8, 8), most=10)) == ["two", "one"]
-    assert list(found.of(mutant(6, 6), most=10)) == ["one"]
-    assert list(found.of(mutant(8, 8), most=1.5)) == ["two"]
+    found = judges(ONE, TWO, THREE)
+    assert found.of(mutant(8, 8), most=10) == ["two", "one"]
+    assert found.of(mutant(6, 6), most=10) == ["one"]
+    assert found.of(mutant(7, 7), most=10) == []
 
 
-def test_who_runs_a_line_with_the_name_of_a_constant_judges_it() -> None:
-    found = judges(one=Ran(), two=Ran())
-    assert list(found.of(mutant(1, 1, "LIMIT"), most=10)) == ["one"]
-    assert found.on_import(mutant(1, 1, "LIMIT"))
-    assert not found.on_import(mutant(6, 6))
+def test_some_judge_however_short_the_time_is() -> None:
+    found = judges(ONE, TWO, THREE)
+    assert found.of(mutant(8, 8), most=2.5) == ["two"]
+    assert found.of(mutant(6, 6), most=0.5) == ["one"]
 
 
-def test_who_shares_what_another_test_has_made_judges_it_last() -> None:
-    shared = {"lesson"}
-    found = judges(one=Ran(2.0, True, shared), two=Ran(), three=Ran(1.0, True, shared))
-    assert list(found.of(mutant(6, 6), most=10)) == ["one", "three"]
+def test_who_runs_a_module_with_the_name_of_a_constant_judges_it() -> None:
+    found = judges(ONE, TWO, THREE)
+    assert found.of(mutant(1, 1, "LIMIT"), most=10) == ["two", "one"]
+    assert found.of(mutant(1, 1, "THERE"), most=10) == ["three"]
 
 
 def test_who_failed_on_the_original_judges_nothing() -> None:
-    found = judges(one=Ran(passed=False), two=Ran())
-    assert list(found.of(mutant(8, 8), most=10)) == ["two"]
+    found = judges(Ran("one", 2.0, False), TWO)
+    assert found.failed == ["one"]
+    assert found.of(mutant(8, 8), most=10) == ["two"]
+
+
+class Runs(Folder):
+    """A project of one module, whose tests do not run: *fails* says which of them fail on what."""
+
+    def __init__(self, path: Path, fails: Callable[[str, bool], bool]) -> None:
+        (path / "made.py").write_text(SOURCE)
+        super().__init__(path)
+        self.fails = fails
+
+    def pytest(
+        self, tests: Sequence[str], *, under: Sequence[str] = (), most: float | None = None
+    ) -> Ended:
+        is_changed = (self.path / "made.py").read_text() != SOURCE
+        failed = next((test for test in tests if self.fails(test, is_changed)), None)
+        return Ended("failed", 0, f"{failed}::test") if failed else Ended("passed", 0)
+
+
+def test_a_mutant_is_killed_by_a_file_that_fails_twice_and_passes_on_the_original(
+    tmp_path: Path,
+) -> None:
+    turns = count()
+
+    def fails(file: str, is_changed: bool) -> bool:
+        if file == "unsteady":
+            return next(turns) % 2 == 0
+        return file == "always" or (file == "good" and is_changed)
+
+    runs = Runs(tmp_path, fails)
+    changed = mutant(6, 6, source=SOURCE.replace("<=", "<"))
+    ended = runs.kills(changed, ["unsteady", "always", "good"], usual=1)
+    assert ended == Ended("failed", 0, "good::test")
+    assert runs.kills(changed, ["unsteady", "always"], usual=1).outcome == "passed"
+    assert (tmp_path / "made.py").read_text() == SOURCE
+
+
+def test_a_run_says_which_test_failed_first(tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text(SOURCE)
+    good = "from made import most\n\ndef test_most():\n    assert most([1, 4, 5]) == 4\n"
+    (tmp_path / "test_good.py").write_text(good)
+    folder = Folder(tmp_path)
+    with folder.changed(mutant(6, 6, source=SOURCE.replace("<=", "<"))):
+        ended = folder.pytest(["test_good.py"])
+    assert (ended.outcome, ended.test) == ("failed", "test_good.py::test_most")
 
 
 def test_the_same_seed_draws_the_same_changes(tmp_path: Path) -> None:

@@ -183,7 +183,9 @@ def test_an_error_while_setting_up_ends_it_in_a_sentence(
 
 
 def test_who_comes_second_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    order, said, heard = [], [], threading.Event()
+    order = []
+    said = []
+    heard = threading.Event()
 
     def say(text: str) -> None:
         said.append(text)

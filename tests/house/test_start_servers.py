@@ -64,7 +64,8 @@ def test_jupyterlab_answers_only_this_computer_and_who_has_the_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(targets.ROOT)
-    port, log = free_port(), tmp_path / "log"
+    port = free_port()
+    log = tmp_path / "log"
     with started("lab", port, log) as pid:
         assert_only_this_computer(pid)
         told = re.search(

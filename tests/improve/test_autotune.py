@@ -24,7 +24,8 @@ SMALL = Machine(cores=2)
 
 def found(dataset: Dataset, **options: Any) -> list[int]:
     """The numbers that were found, from the source on."""
-    before, after = walk(dataset.node), walk(autotune(dataset, **options).dataset.node)
+    before = walk(dataset.node)
+    after = walk(autotune(dataset, **options).dataset.node)
     return [
         now.arguments[name]
         for old, now in zip(before, after, strict=True)
@@ -144,10 +145,8 @@ def test_prefetch_gets_no_more_places_than_allowed() -> None:
 def test_only_numbers_change() -> None:
     for seed in seeds(8):
         case = tunable(seed)
-        before, after = (
-            case.dataset(),
-            autotune(case.dataset(), case.machine, train=case.train).dataset,
-        )
+        before = case.dataset()
+        after = autotune(case.dataset(), case.machine, train=case.train).dataset
         assert [node.method for node in walk(after.node)] == [
             node.method for node in walk(before.node)
         ]

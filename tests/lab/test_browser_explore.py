@@ -1,8 +1,6 @@
 """`explore` in JupyterLab and in Voilà, as a learner meets it: every picture is checked against the trace."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +10,8 @@ from lessonkit import benchmark
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Layout, layout
 from tools.browser import (
+    HEIGHT,
     NARROW,
-    Browser,
     Visit,
     open_next,
     run_all,
@@ -32,6 +30,8 @@ SHOWN = """
 from lessonkit.widgets import explore
 explore(pipeline, buffer=(1, 5), calls=(1, 4))
 """
+FITS = """() => document.querySelector(".lk-timeline").getBoundingClientRect().width
+    <= document.querySelector(".lk-frame").clientWidth"""
 ON_TOP = """(one) => {
     const { left, top, width, height } = one.getBoundingClientRect();
     return document.elementFromPoint(left + width / 2, top + height / 2) === one;
@@ -39,11 +39,6 @@ ON_TOP = """(one) => {
 BOXES = """() => Object.fromEntries([...document.querySelectorAll(".lk-part")].map((part) => [
     part.querySelector("b").textContent,
     [...part.querySelectorAll(".lk-chip, .lk-slot")].map((place) => place.textContent)]))"""
-FITS = """() => document.querySelector(".lk-timeline").getBoundingClientRect().width
-    <= document.querySelector(".lk-frame").clientWidth"""
-CUT = """() => [...document.querySelectorAll(".lk-figures > * > *")]
-    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-    .map(({ textContent }) => textContent)"""
 DARK = "() => jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })"
 SETTLES = 300  # ms, in which nothing else is to come
 
@@ -102,18 +97,6 @@ def opened(desk: Visit, lab: Server) -> Shown:
     return Shown(desk)
 
 
-@pytest.fixture(scope="module")
-def narrow(browser: Browser, voila: Server) -> Iterator[Shown]:
-    """As on half a screen."""
-    with browser.visit(width=NARROW) as visit:
-        visit.page.goto(voila.write("explore-narrow", PIPELINE, SHOWN))
-        shown = Shown(visit)
-        visit.page.wait_for_function(FITS)
-        yield shown
-    assert not visit.elsewhere()
-    assert not visit.errors
-
-
 @pytest.fixture
 def shown(opened: Shown) -> Shown:
     opened.page.mouse.move(0, 0)
@@ -142,13 +125,6 @@ def test_the_picture_is_the_trace(shown: Shown) -> None:
     figure = shown.page.locator(".lk-figures div", has_text="per sample").locator("b")
     duration = run(buffer=1, calls=2).duration
     assert figure.inner_text() == f"{duration / 6 * 1e3:.1f} ms"
-
-
-def test_no_figure_is_cut_when_one_of_a_baseline_run_is_among_them(shown: Shown) -> None:
-    shown.button("Keep this run as the baseline run").click()
-    shown.slider("calls").press("ArrowRight")
-    shown.page.locator(".lk-figures", has_text="baseline speed").wait_for()
-    assert shown.page.evaluate(CUT) == []
 
 
 def test_who_turns_back_at_once_is_not_shown_what_comes_late(shown: Shown) -> None:
@@ -248,10 +224,8 @@ def test_the_height_stays_the_same(shown: Shown) -> None:
     assert box(shown.page.locator(".lk").first) == before
 
 
-def everybody_can_use(shown: Shown, pictures: Path) -> None:
-    """Before and after all that can be turned on is pressed."""
-    shown.page.screenshot(path=pictures / "begin.png")
-    assert not serious_violations(shown.page)
+# The last one in the page that all share, for afterwards it is dark.
+def test_everybody_can_use_it_in_the_colours_of_jupyterlab(shown: Shown) -> None:
     for pressed in (
         "Show the critical path",
         "Show the memory",
@@ -259,36 +233,22 @@ def everybody_can_use(shown: Shown, pictures: Path) -> None:
     ):
         shown.button(pressed).click()
     shown.page.locator("rect.lk-bar[data-stage=Map]").first.hover()
-    shown.page.screenshot(path=pictures / "everything.png")
+    assert not serious_violations(shown.page)
+    shown.page.evaluate(DARK)
+    shown.page.locator("body[data-jp-theme-name='JupyterLab Dark']").wait_for(
+        state="attached"
+    )
     assert not serious_violations(shown.page)
 
 
-def test_everybody_can_use_it(shown: Shown, tmp_path: Path) -> None:
-    everybody_can_use(shown, tmp_path)
-
-
-# The last one in the page that all share, for afterwards it is dark.
-def test_everybody_can_use_it_in_the_dark(opened: Shown, tmp_path: Path) -> None:
-    opened.page.evaluate(DARK)
-    opened.page.locator("body[data-jp-theme-name='JupyterLab Dark']").wait_for(
-        state="attached"
-    )
-    everybody_can_use(opened, tmp_path)
-
-
 @pytest.mark.long
-def test_voila_shows_the_same_and_answers(narrow: Shown) -> None:
+def test_voila_shows_the_same_on_half_a_screen_and_answers(
+    visit: Visit, voila: Server
+) -> None:
+    visit.page.set_viewport_size({"width": NARROW, "height": HEIGHT})
+    visit.page.goto(voila.write("explore-narrow", PIPELINE, SHOWN))
+    narrow = Shown(visit)
+    visit.page.wait_for_function(FITS)
     narrow.is_picture_of(buffer=1, calls=2)
-    narrow.slider("calls").focus()
-    narrow.page.keyboard.press("ArrowRight")
+    narrow.slider("calls").press("ArrowRight")
     narrow.is_picture_of(buffer=1, calls=3)
-
-
-def test_nothing_is_cut_off_in_a_narrow_window(narrow: Shown, tmp_path: Path) -> None:
-    narrow.page.screenshot(path=tmp_path / "narrow.png")
-    frame, drawn = box(narrow.page.locator(".lk-frame")), box(narrow.time)
-    assert drawn[2] <= frame[2] <= NARROW
-
-
-def test_everybody_can_use_it_in_a_narrow_window(narrow: Shown) -> None:
-    assert not serious_violations(narrow.page)

@@ -14,7 +14,6 @@ from tools.browser import (
     open_next,
     open_notebook,
     run_all,
-    serious_violations,
 )
 from tools.servers import Server
 
@@ -159,23 +158,19 @@ def test_what_is_not_all_placed_is_refused_with_a_sentence(page: Any) -> None:
     placing(page).commit("Open is not placed yet")
 
 
-def test_a_page_that_is_loaded_again_and_a_second_one_go_on_where_the_first_was(
+def test_a_second_page_goes_on_where_the_first_one_is(
     page: Any, browser: Browser, lab: Server, notebook: Path
 ) -> None:
     placing(page).place("Train 2", 19)
     before = places(page)
     page.evaluate(SAVE)
-    page.reload()
-    placing(page).bar("Train 2").wait_for()
-    assert places(page) == before
-    page.get_by_text(
-        "This is your answer from last time. You have not committed to it yet."
-    ).wait_for()
-    assert page.locator(".lk-predict").first.get_by_label("fairly sure").is_checked()
     with browser.visit() as other:
         open_notebook(other.page, lab.url + lab.program.page.format(notebook.name))
         placing(other.page).bar("Train 2").wait_for()
         assert places(other.page) == before
+        assert placing(other.page).shown.get_by_label("fairly sure").is_checked()
+        told = "This is your answer from last time. You have not committed to it yet."
+        other.page.get_by_text(told).wait_for()
         placing(page).place("Open", 0)
         other.page.wait_for_function(
             "document.querySelector(\".lk-placing g[aria-label^='Open, 30 ms, from 0 ms']\")"
@@ -189,7 +184,6 @@ def test_what_the_learner_placed_is_judged_and_the_true_bars_take_its_place(
     card = placing(page)
     card.say(BY_TURNS)
     card.is_sure("fairly sure")
-    assert not serious_violations(page)
     card.commit("Read 1 begins before 55 ms. You let them take turns.")
     assert places(page)[2] == "from 55 ms to 70 ms"  # to be corrected
     assert not card.shown.locator(".lk-theirs rect").count()
@@ -228,7 +222,6 @@ def test_a_curve_is_drawn_and_then_all_is_uncovered(page: Any) -> None:
     card.shown.get_by_text("knee: calls=3").wait_for()
     for told in "It takes 85 ms.", "The larger of both.":
         text(page, told).wait_for()
-    assert not serious_violations(page)
 
 
 def test_what_was_judged_is_still_there_when_the_page_is_loaded_again(
@@ -270,8 +263,6 @@ def test_on_a_small_screen_with_a_finger_and_without_jupyterlab(
             box_of(placing(page).bar("Open")),
             page.locator(".lk-placing svg").bounding_box(),
         )
-        assert axis["x"] >= 0
-        assert axis["x"] + axis["width"] <= 390
         touched(page, (box["x"] + 5, box["y"] + 5), (axis["x"] + 150, axis["y"] + 50))
         assert places(page)[0].startswith("from ")
         assert page.evaluate("scrollY") == 0  # the page did not move with the finger
@@ -283,5 +274,4 @@ def test_on_a_small_screen_with_a_finger_and_without_jupyterlab(
             card.give_up()
             card.shown.get_by_text("✓").wait_for()
         text(page, "The larger of both.").wait_for()
-        assert not serious_violations(page)
     assert not visit.errors

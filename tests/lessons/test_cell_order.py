@@ -36,7 +36,8 @@ def test_a_lesson_from_its_end_to_its_beginning_is_the_same(name: str) -> None:
 
 def names_in(cells: list[Any]) -> tuple[set[str], set[str]]:
     """The names that code cells make, anywhere in them, and those that they use."""
-    made, used = set[str](), set[str]()
+    made = set[str]()
+    used = set[str]()
     for cell in cells:
         for node in ast.walk(ast.parse(cell.source if cell.cell_type == "code" else "")):
             if isinstance(node, ast.Name):

@@ -179,7 +179,8 @@ def settled(task: Any, **values: Any) -> bool:
 
 def test_06_only_two_of_720_orders_are_fast_and_small_and_sound() -> None:
     names = lesson("06_ordering").names
-    task, cards = names["task"], names["six"]
+    task = names["task"]
+    cards = names["six"]
     found = {
         order
         for order in itertools.permutations(cards.texts)

@@ -55,9 +55,11 @@ def tutorial(order: str) -> list[float]:
     return list(of["in_turn"](of[order]))
 
 
-FILE, LONG = ArtificialDataset(3), ArtificialDataset(20)
+FILE = ArtificialDataset(3)
+LONG = ArtificialDataset(20)
 FAR = ArtificialDataset(3, open=0.300)
-TUNED, BETTER = mapped(LONG, 2).prefetch(1), mapped(LONG.prefetch(1), 2)
+TUNED = mapped(LONG, 2).prefetch(1)
+BETTER = mapped(LONG.prefetch(1), 2)
 BEST = {"interleave": True, "prefetch": True, "batch": "none", "cache": True}
 
 
@@ -165,7 +167,8 @@ def test_what_the_loaders_of_the_tutorial_took_on_pytorch_is_what_the_model_says
 
 
 def test_no_tool_of_the_tutorial_has_a_value_of_its_own() -> None:
-    told, other = tutorial("TOOLS"), tutorial("OTHER")
+    told = tutorial("TOOLS")
+    other = tutorial("OTHER")
     assert told[0] == other[0]
     assert told[-1] == other[-1]
     assert told[0] - told[1] > 15 * (other[3] - other[4])  # four workers, first and fourth

@@ -133,11 +133,9 @@ def test_what_a_learner_wrote_is_left_alone_and_a_newer_version_told(
 def test_answers_come_along_with_their_lesson_and_go_with_its_version(
     shipped: Path, copy: Path
 ) -> None:
-    older, theirs, ours = (
-        copy.read_text(),
-        shipped.with_name("answers_03.py"),
-        copy.with_name("answers_03.py"),
-    )
+    older = copy.read_text()
+    theirs = shipped.with_name("answers_03.py")
+    ours = copy.with_name("answers_03.py")
     theirs.write_text("first")
     assert copy_lessons(copy.parent) == []
     assert ours.read_text() == "first"
@@ -155,7 +153,8 @@ def test_answers_come_along_with_their_lesson_and_go_with_its_version(
 
 
 def test_answers_that_a_learner_changed_are_left_alone(shipped: Path, copy: Path) -> None:
-    theirs, ours = shipped.with_name("answers_03.py"), copy.with_name("answers_03.py")
+    theirs = shipped.with_name("answers_03.py")
+    ours = copy.with_name("answers_03.py")
     theirs.write_text("first")
     copy_lessons(copy.parent)
     ours.write_text("mine")
@@ -255,10 +254,8 @@ def install(folder: Path, *files: str) -> None:
 def test_an_installation_finds_its_own_lessons_and_not_those_of_a_stranger(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    site, share = (
-        tmp_path / "lib" / "site-packages",
-        tmp_path / "share" / "lessonkit" / "notebooks",
-    )
+    site = tmp_path / "lib" / "site-packages"
+    share = tmp_path / "share" / "lessonkit" / "notebooks"
     ours = [
         f"../../share/lessonkit/notebooks/{name}" for name in ("b.ipynb", "a.ipynb", "a.js")
     ]

@@ -140,7 +140,8 @@ def test_every_text_of_the_saved_cell_is_of_the_three_numbers() -> None:
 def test_an_answer_shows_the_run_after_the_change_over_the_one_before(
     place: int,
 ) -> None:
-    widget, loader = made(3), made(3).loaders[place]
+    widget = made(3)
+    loader = made(3).loaders[place]
     culprits = [(culprit, 1) for culprit in range(1, len(CULPRITS) + 1)]
     changes = [(1, change) for change in range(1, len(CHANGES) + 1)]
     for culprit, change in culprits + changes:

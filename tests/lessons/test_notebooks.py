@@ -15,6 +15,7 @@ from typing import Any
 import nbformat
 import pytest
 from support.kept_outputs import changed
+from support.questions import CARDS
 from support.random_pipelines import seeds
 
 from lessonkit import benchmark
@@ -23,8 +24,7 @@ from lessonkit.engine.node import loaders_in
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.explorer import Explore
-from lessonkit.widgets.questions import Choice, Number, Question
-from lessonkit.widgets.questions.marks import Marks
+from lessonkit.widgets.questions import Question
 from lessonkit.widgets.sandbox import described
 from lessonkit.widgets.widget import Page
 from tools.lesson import NOTEBOOKS, WRITTEN, lesson, run
@@ -91,7 +91,8 @@ def test_a_cell_that_raises_is_told_also_on_the_real_clock_and_leaves_no_name_to
 def test_running_it_again_gives_what_is_kept(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    took, began = lesson(name).took, process_time()
+    took = lesson(name).took
+    began = process_time()
     assert not changed(name, monkeypatch)
     assert took + process_time() - began < CPU_LIMIT
 
@@ -123,7 +124,7 @@ def test_every_cell_was_run(name: str) -> None:
     for cell in lesson(name).cells:
         shows = isinstance(
             lesson(name).values.get(cell.id),
-            (Explore, Number, Choice, Challenge, Outcome),
+            (Explore, Question, Challenge, Outcome),
         )
         assert cell.cell_type != "code" or cell.outputs or not shows, cell.id
         if isinstance(lesson(name).values.get(cell.id), Explore):
@@ -310,58 +311,23 @@ def answers(
 
 
 @each
-def test_every_prediction_explains_what_is_wrong(
+def test_every_question_explains_what_is_wrong(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for cell, asked in lesson(name).widgets((Number, Choice)):
-
-        def told(value: Any, asked: Question = asked) -> tuple[str, dict[str, Any]]:
-            return answers(monkeypatch, asked, value)
-
-        about, verdict = told(asked.right)
-        assert about == "verdict", cell
-        assert verdict["right"], cell
-        assert asked.wrong, f"{cell}: no misconception is explained"
-        sentences = [sentence for _, sentence in asked.wrong]
-        assert len(set(sentences)) == len(sentences), cell
-        for value, sentence in asked.wrong:
-            about, verdict = told(value)
-            assert (about, verdict["right"]) == ("verdict", False), cell
-            assert verdict["text"].endswith(sentence), cell
-        for nonsense in NONSENSE:
-            assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
-        if isinstance(asked, Choice):
-            assert len(asked.wrong) == len(asked.choices) - 1, (
-                f"{cell}: a wrong choice has no explanation"
-            )
-
-
-@each
-def test_every_misconception_that_is_placed_or_drawn_is_explained(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for cell, asked in lesson(name).widgets(Marks):
-        right = [round(place) for place in asked.right]
-        about, verdict = answers(monkeypatch, asked, right)
+    for cell, asked in lesson(name).widgets(Question):
+        card = CARDS[asked.kind]
+        about, verdict = answers(monkeypatch, asked, card.said(asked, asked.right))
         assert (about, verdict["right"]) == ("verdict", True), cell
         assert asked.wrong, f"{cell}: no misconception is explained"
         assert len({sentence for _, sentence in asked.wrong}) == len(asked.wrong), cell
-        for places, sentence in asked.wrong:
-            # A bar that it has not cannot be placed
-            there = zip(places, right, asked.last, strict=True)
-            said = [
-                round(place if place <= last else usual) for place, usual, last in there
-            ]
-            about, verdict = answers(monkeypatch, asked, said)
+        for known, sentence in asked.wrong:
+            about, verdict = answers(monkeypatch, asked, card.said(asked, known))
             assert (about, verdict["right"]) == ("verdict", False), (cell, sentence)
             assert f" {sentence} " in f"{verdict['text']} ", (cell, sentence)
-        for nonsense in (
-            *NONSENSE,
-            [0] * (len(right) + 1),
-            [*right[:-1], -1],
-            [*right[:-1], 10**9],
-        ):
+        for nonsense in (*NONSENSE, *card.nonsense(asked)):
             assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
+        choices = asked.for_board().get("choices", ())
+        assert len(asked.wrong) >= len(choices) - 1, f"{cell}: a choice has no explanation"
 
 
 def record_of(widget: Page) -> tuple[str, str] | None:

@@ -18,7 +18,8 @@ CHOICES = {
     for number, answers in re.findall(r"^\*\*(\d+)\.\*\* .+\n\n(A: .+)$", TEXT, re.M)
 }
 LOADED = Dataset.range(100).map(cost=0.030, nbytes=1000)
-AHEAD, FAR = LOADED.prefetch(1), LOADED.prefetch(100)
+AHEAD = LOADED.prefetch(1)
+FAR = LOADED.prefetch(100)
 
 
 def slow_steps() -> float:

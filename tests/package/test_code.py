@@ -1,15 +1,18 @@
 """A pipeline as a short program: for this package, for tf.data and for PyTorch."""
 
+import ast
 import inspect
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from support.random_pipelines import loaded, pipeline, seeds
+from support.rewritable_pipelines import rewritable
 
+from evidence.record import cases
 from lessonkit import (
     AUTOTUNE,
     ArtificialDataset,
@@ -20,7 +23,7 @@ from lessonkit import (
     per_sample,
     work,
 )
-from lessonkit.code import OF_LOADERS, OF_PIPELINES, PROGRAMS, Program
+from lessonkit.code import FUSED, OF_LOADERS, OF_PIPELINES, PROGRAMS, Program
 from lessonkit.engine.node import METHODS
 
 X = Dataset.range(4)
@@ -64,7 +67,8 @@ def test_with_what_is_missing_the_program_builds_the_same_pipeline(
         again = built(dataset)
         # What is used twice is written twice, and has a cache of its own each time.
         if "zip" not in repr(dataset) and "concatenate" not in repr(dataset):
-            ours, theirs = benchmark(dataset, train=0), benchmark(again, train=0)
+            ours = benchmark(dataset, train=0)
+            theirs = benchmark(again, train=0)
             assert ours.duration == theirs.duration, dataset.code()
             assert [epoch.elements for epoch in ours.epochs] == [
                 epoch.elements for epoch in theirs.epochs
@@ -202,6 +206,54 @@ def test_a_program_for_tf_data_reads_like_tf_data(dataset: Dataset, expected: st
     assert re.sub(r"\n\s*|^dataset = |^dataset = \(", "", whole).strip(
         "()"
     ) == expected.strip("()")
+
+
+class Call(NamedTuple):
+    """A call by which a program makes its pipeline, with the texts of its arguments."""
+
+    method: str
+    by_place: list[str]
+    by_name: dict[str, str]
+
+
+def calls_of_tf_data(program: str) -> Iterator[Call]:
+    """Give the calls of methods of tf.data's datasets in a *program*."""
+    for node in ast.walk(ast.parse(program)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            by_name = {one.arg: ast.unparse(one.value) for one in node.keywords if one.arg}
+            yield Call(node.func.attr, [*map(ast.unparse, node.args)], by_name)
+
+
+SIGNATURES = {
+    case["method"]: inspect.Signature(
+        [
+            inspect.Parameter(
+                one["name"],
+                getattr(inspect.Parameter, one["kind"]),
+                default=one.get("default", inspect.Parameter.empty),
+            )
+            for one in case["parameters"]
+        ]
+    )
+    for case in cases("tfdata_signatures")
+}
+
+
+def test_what_is_written_for_tf_data_exists_there_with_these_arguments() -> None:
+    written = set[str]()
+    for draw in (pipeline, rewritable):
+        for seed in seeds(300):
+            for call in calls_of_tf_data(draw(seed).code("tf.data")):
+                written.add(call.method)
+                if call.method != "TFRecordDataset":  # stands for an `ArtificialDataset`
+                    SIGNATURES[call.method].bind(*call.by_place, **call.by_name)
+    assert written == {"TFRecordDataset", *SIGNATURES} - {*FUSED}
+
+
+@pytest.mark.parametrize("method", sorted(SIGNATURES.keys() - {*FUSED}))
+def test_all_that_tf_data_lacks_is_left_out(method: str) -> None:
+    ours = {*inspect.signature(METHODS[method]).parameters} - {"self", *OF_PIPELINES}
+    assert ours <= {*SIGNATURES[method].parameters}
 
 
 # ---- for PyTorch ----

@@ -53,7 +53,8 @@ def sentences(count: int) -> Iterator[str]:
 
     files = Dataset.range(count).interleave(file, count, 1, count)
     mapped = ArtificialDataset(count).map(cost=0.01).batch(1, num_parallel_calls=count)
-    flat, items = Dataset.range(count).flat_map(file), Dataset.range(4).map(cost=0.01)
+    flat = Dataset.range(count).flat_map(file)
+    items = Dataset.range(4).map(cost=0.01)
     loader = DataLoader(items, batch_size=1, num_workers=count)
     for dataset in (files, mapped, flat, loader):
         trace = benchmark(dataset, count)

@@ -6,19 +6,24 @@ import { lanesOf } from "../../lessonkit/widgets/page/questions/placing.js";
 import { Model, openPage } from "./support/page.js";
 
 let changes;
+let commits;
 let page;
 
 beforeEach(() => {
   page = openPage();
   changes = 0;
+  commits = 0;
 });
 
 function made(kind, state) {
   const changed = () => {
     changes += 1;
   };
+  const commit = () => {
+    commits += 1;
+  };
   const Answer = answerOf(kind);
-  const answer = new Answer(new Life(new Model()), state, { changed, commit() {} });
+  const answer = new Answer(new Life(new Model()), state, { changed, commit });
   page.resize();
   return answer;
 }
@@ -43,6 +48,8 @@ test("a number is what stands in the field, and -1 for nothing", () => {
     assert.equal(answer.get(), -1);
   }
   assert.equal(answer.input.getAttribute("aria-label"), "Your answer in ms");
+  answer.input.dispatchEvent(new CustomEvent("keydown")); // with Enter one commits to it
+  assert.equal(commits, 1);
 });
 
 test("a choice is the number of the text that is chosen, and -1 for none", () => {

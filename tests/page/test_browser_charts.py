@@ -14,7 +14,7 @@ from lessonkit import AUTOTUNE, ArtificialDataset, benchmark
 from lessonkit.analysis import curve, knobs
 from lessonkit.optimize import autotune
 from lessonkit.plot import plot_curve, plot_search, plot_timelines, plot_waterfall
-from tools.browser import NARROW, WIDE, Visit, serious_violations
+from tools.browser import Visit
 
 STEPS = [
     ("naive", 13.35),
@@ -37,29 +37,6 @@ TEXTS = """() => [...document.querySelectorAll("svg text")]
     .filter(([text, { width }]) => width && getComputedStyle(text).visibility !== "hidden")
     .map(([text, { left, right, top, bottom }]) => [text.textContent, left, right, top, bottom])"""
 SIZE = "() => [document.documentElement.scrollWidth, innerWidth]"
-
-
-@pytest.mark.parametrize(
-    ("width", "scheme"),
-    [(WIDE, "light"), (WIDE, "dark"), (NARROW, "light"), (390, "dark")],
-)
-def test_everybody_can_read_them(visit: Visit, width: int, scheme: Any) -> None:
-    page = visit.page
-    page.set_viewport_size({"width": width, "height": 1000})
-    page.add_style_tag(content=f":root {{ color-scheme: {scheme}; }}")
-    for name, made in CHARTS.items():
-        page.evaluate("() => document.body.replaceChildren()")
-        Alone(visit, made())
-        page.locator("svg text").first.wait_for()
-        assert not serious_violations(page), name
-        texts, (wide, room) = page.evaluate(TEXTS), page.evaluate(SIZE)
-        assert wide <= room, name
-        for place, (text, left, right, top, bottom) in enumerate(texts):
-            assert 0 <= left <= right <= room, (name, text)
-            for other, begin, end, above, below in texts[:place]:
-                beside = right <= begin or end <= left
-                apart = beside or bottom <= above + 2 or below <= top + 2
-                assert apart, f"{name}: {other!r} and {text!r} lie on each other"
 
 
 @pytest.mark.parametrize("name", ["curve", "search", "waterfall"])

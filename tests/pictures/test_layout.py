@@ -181,10 +181,8 @@ def test_a_cancelled_run_has_what_was_done(cancelled: Trace) -> None:
 
 
 def test_stages_have_the_same_colours_everywhere() -> None:
-    first, second = (
-        colours_of(["Read", "Crop", "Train"]),
-        colours_of(["Crop", "Open", "Read", "Train"]),
-    )
+    first = colours_of(["Read", "Crop", "Train"])
+    second = colours_of(["Crop", "Open", "Read", "Train"])
     assert all(second[stage] == colour for stage, colour in first.items())
     many = colours_of([f"stage {number}" for number in range(8)])
     assert len(set(many.values())) == 8
@@ -254,10 +252,8 @@ def test_waiting_for_others_is_no_brighter_than_work_on_a_dark_page() -> None:
 @st.composite
 def traces(draw: st.DrawFn) -> Trace:
     dataset = pipeline(draw(st.integers(0, 100_000)), COSTS)
-    train, load = (
-        draw(st.sampled_from([0.010, 0, 0.050])),
-        draw(st.sampled_from([0, 0.003])),
-    )
+    train = draw(st.sampled_from([0.010, 0, 0.050]))
+    load = draw(st.sampled_from([0, 0.003]))
     machine = Machine(draw(st.sampled_from([1, 2, 4])))
     return benchmark(dataset, draw(st.integers(1, 3)), train, load, machine=machine)
 
@@ -281,7 +277,8 @@ def test_bars_of_a_lane_never_overlap(trace: Trace) -> None:
 def test_all_work_that_takes_time_is_a_bar_and_waits_are_no_longer_than_they_were(
     trace: Trace,
 ) -> None:
-    found, spans = layout(trace), trace.spans
+    found = layout(trace)
+    spans = trace.spans
     work = [
         index
         for index, span in enumerate(spans)

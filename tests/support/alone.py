@@ -101,13 +101,20 @@ class Alone:
                 self.widget.hear(self.widget, question, [])
         self.page.evaluate(DRAWN)
 
+    def choose(self, name: str, text: str) -> None:
+        """Choose the value with this *text* for the control *name*, and let all be drawn for it."""
+        self.page.get_by_label(name).select_option(label=text)
+        self.answer()
+        self.page.evaluate(DRAWN)
+
 
 def show_cells(visit: Visit, cells: Sequence[Any], widgets: dict[int, Page]) -> None:
     """Draw a notebook's headings and *widgets*, by the place of their cell; each answers at once.
 
     The *cells* have the classes that a page without an editor gives them, by their tags.
     """
-    visit.page.set_content(f'<div class="jp-Notebook">{"".join(map(html_of, cells))}</div>')
+    inside = "".join(map(html_of, cells))
+    visit.page.set_content(f'<!DOCTYPE html><div class="jp-Notebook">{inside}</div>')
     answer_all(visit, widgets)
     visit.page.evaluate(ANSWERED)
     for place, widget in widgets.items():

@@ -31,7 +31,8 @@ def on_threads(dataset: Dataset) -> list[Any]:
 
     What such an error says depends on the process in which it was raised.
     """
-    iterator, seen = iter(dataset), []
+    iterator = iter(dataset)
+    seen = []
     while True:
         try:
             seen.append(next(iterator))
@@ -46,7 +47,8 @@ def on_virtual(dataset: Dataset) -> list[Any]:
     run = Virtual(Machine(), NodeStates(fixed_seed=True), None)
 
     async def everything() -> list[Any]:
-        stream, seen = Scope(run).open(dataset.node), []
+        stream = Scope(run).open(dataset.node)
+        seen = []
         while True:
             try:
                 element = await stream.next()

@@ -59,10 +59,20 @@ class Card(Generic[Said]):
         """Say *said* with keys alone, from where the focus is, and go on to how sure one is."""
         raise NotImplementedError
 
+    @classmethod
+    def said(cls, asked: Question, known: Any) -> Said:
+        """Return what is said by whoever takes *known*, an answer that *asked* knows, for the right one."""
+        said: Said = known
+        return said
+
+    @classmethod
+    def nonsense(cls, asked: Question) -> Sequence[Any]:
+        """Return what is no answer to *asked*, though it looks like one of its type."""
+        return ()
+
     def mistake(self, asked: Question) -> Said:
         """Return what the first misconception of the question *asked* leads to."""
-        said: Said = asked.wrong[0][0]
-        return said
+        return self.said(asked, asked.wrong[0][0])
 
     def is_sure(self, how: str) -> None:
         self.shown.get_by_label(how, exact=True).check()
@@ -143,11 +153,17 @@ class MarksCard(Card[Sequence[float]]):
             self.put(round(step))
             self.press("Tab")
 
-    def mistake(self, asked: Question) -> Sequence[float]:
-        """Return where the first misconception has each mark, or, of a mark it lacks, the right place."""
+    @classmethod
+    def said(cls, asked: Question, known: Any) -> Sequence[float]:
+        """Return where a known answer has each mark, or, of a mark that it lacks, the right place."""
         assert isinstance(asked, Marks)
-        each = zip(asked.wrong[0][0], asked.right, asked.last, strict=True)
-        return [place if place <= last else right for place, right, last in each]
+        each = zip(known, asked.right, asked.last, strict=True)
+        return [round(place if place <= last else right) for place, right, last in each]
+
+    @classmethod
+    def nonsense(cls, asked: Question) -> Sequence[Any]:
+        *others, _ = cls.said(asked, asked.right)
+        return [0] * (len(others) + 2), [*others, -1], [*others, 10**9]
 
 
 class PlacingCard(MarksCard):

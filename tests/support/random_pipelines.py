@@ -38,7 +38,8 @@ class PlannedError(Exception):
 
 
 def failed(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> Dataset:
-    last, usual = draw.choice("0123456789"), draw.choice(costs)
+    last = draw.choice("0123456789")
+    usual = draw.choice(costs)
 
     def fails(*value: Any) -> Any:
         work(usual)
@@ -56,12 +57,14 @@ def some(draw: random.Random, most: int) -> int:
 
 def source(draw: random.Random, costs: tuple[float, ...]) -> Dataset:
     """Files that are slow on purpose, one or several, or now and then values that are there."""
-    opening, reading = draw.choice(costs), draw.choice(costs)
+    opening = draw.choice(costs)
+    reading = draw.choice(costs)
     if draw.random() < 0.5:
         return ArtificialDataset(some(draw, 12), open=opening, read=reading)
     if draw.random() < 0.3:
         return draw.choice(VALUES)(some(draw, 12), reading)
-    files, samples = some(draw, 5), some(draw, 5)
+    files = some(draw, 5)
+    samples = some(draw, 5)
 
     def file(x: int) -> Dataset:
         return ArtificialDataset(samples, open=opening, read=reading).map(
@@ -97,7 +100,8 @@ VALUES: list[Callable[[int, float], Dataset]] = [
 
 
 def mapped(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> Dataset:
-    usual, special = draw.choice(costs), draw.choice(costs)
+    usual = draw.choice(costs)
+    special = draw.choice(costs)
     return dataset.map(
         cost=lambda value: special if repr(value).endswith("1") else usual,
         kind=draw.choice(["wait", "native", "python"]),
@@ -106,11 +110,9 @@ def mapped(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> D
 
 
 def batched(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> Dataset:
-    size, drop, calls = (
-        draw.randint(1, 4),
-        draw.random() < 0.3,
-        draw.choice([None, 1, 3]),
-    )
+    size = draw.randint(1, 4)
+    drop = draw.random() < 0.3
+    calls = draw.choice([None, 1, 3])
     batch = dataset.batch(size, drop, calls)
     return mapped(draw, batch, costs).unbatch() if draw.random() < 0.5 else batch
 
@@ -118,7 +120,8 @@ def batched(draw: random.Random, dataset: Dataset, costs: tuple[float, ...]) -> 
 def mapped_in_batches(
     draw: random.Random, dataset: Dataset, costs: tuple[float, ...]
 ) -> Dataset:
-    usual, special = draw.choice(costs), draw.choice(costs)
+    usual = draw.choice(costs)
+    special = draw.choice(costs)
     batches = dataset.map_and_batch(
         draw.choice([None, first_part]),
         draw.randint(1, 4),
@@ -190,11 +193,9 @@ def loaded(seed: int, costs: tuple[float, ...] = TINY, *, failing: bool = False)
 
 def loader(draw: random.Random, samples: Dataset, costs: tuple[float, ...]) -> DataLoader:
     """A loader over *samples*, with arguments that PyTorch allows together."""
-    workers, size, count = (
-        draw.randint(0, 3),
-        draw.choice([None, 1, 2, 3, 4]),
-        cardinality(samples.node),
-    )
+    workers = draw.randint(0, 3)
+    size = draw.choice([None, 1, 2, 3, 4])
+    count = cardinality(samples.node)
     given: dict[str, Any] = {"batch_size": size, "num_workers": workers}
     given["drop_last"] = size is not None and draw.random() < 0.3
     if workers:

@@ -25,8 +25,10 @@ def runs() -> list[Run]:
     """300 of operators and 150 with loaders, by numbers; in some of them nothing happens."""
     found = []
     for seed in seeds(300):
-        dataset, machine = pipeline(seed, COSTS), Machine((1, 2, 4)[seed % 3])
-        load, train = (0, 0.003)[seed // 3 % 2], (0.010, 0, 0.003, 0.050)[seed // 6 % 4]
+        dataset = pipeline(seed, COSTS)
+        machine = Machine((1, 2, 4)[seed % 3])
+        load = (0, 0.003)[seed // 3 % 2]
+        train = (0.010, 0, 0.003, 0.050)[seed // 6 % 4]
         trace = benchmark(dataset, 1 + seed % 3, train, load, machine=machine)
         found.append(Run(seed, dataset, machine, trace))
     return found + [run_of_loader(seed) for seed in seeds(150)]
@@ -36,16 +38,15 @@ def run_of_loader(
     seed: int, costs: tuple[float, ...] = COSTS, clock: str = "virtual"
 ) -> Run:
     """A run of a pipeline with a loader: some end early, copy ahead, or only launch their steps."""
-    dataset, of_loop = loaded(seed, costs), costs[:2]
+    dataset = loaded(seed, costs)
+    of_loop = costs[:2]
     if clock == "real":
         dataset = without_storages(dataset)
     machine = Machine(
         (1, 2, 4)[seed % 3], (1.0, 1.5, 2.0)[seed // 4 % 3] if seed % 4 == 1 else None
     )
-    load, train = (
-        of_loop[seed // 3 % 2],
-        (costs[2], *costs[:2], costs[3])[seed // 6 % 4],
-    )
+    load = of_loop[seed // 3 % 2]
+    train = (costs[2], *costs[:2], costs[3])[seed // 6 % 4]
     early = (None, None, None, 5)[seed // 24 % 4]
     ahead = seed // 96 % 2 == 1
     options: dict[str, Any] = {

@@ -53,7 +53,8 @@ def map_twice(draw: random.Random, dataset: Dataset) -> Dataset:
 
 def map_batches(draw: random.Random, dataset: Dataset) -> Dataset:
     """A map that takes batches, and a batch."""
-    calls, size = draw.choice([None, 1, 2, 5]), draw.randint(1, 4)
+    calls = draw.choice([None, 1, 2, 5])
+    size = draw.randint(1, 4)
     done = dataset.map(
         increased,
         cost=draw.choice(TINY),

@@ -27,7 +27,9 @@ class Device:
     def __init__(
         self, launch: float, busy: float, depth: int = 1000, clock: Clock | None = None
     ) -> None:
-        self.launching, self.busy, self.depth = launch, busy, depth
+        self.launching = launch
+        self.busy = busy
+        self.depth = depth
         self.clock: Callable[[], float] = clock or time.perf_counter
         self.sleep: Callable[[float], None] = clock.spend if clock else time.sleep
         self.ends: list[float] = []  # when each launch will be done

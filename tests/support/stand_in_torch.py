@@ -1,44 +1,28 @@
-"""A stand-in for what we use of PyTorch: a loader with real workers, states, a device.
+"""A stand-in for what we use of PyTorch, over our own loader, which makes the batches in real processes.
 
+Here is only what PyTorch has and we do not: samplers with a state, datasets that are classes and that
+a worker can ask for, states of random numbers, a device. A *timeout* is noted, and not kept.
 `tests/databound/test_stand_in_torch.py` holds it against PyTorch itself where that is installed.
 Whatever is tested with it asks for the fixture `library`, and so is tested with both.
 """
 
-import multiprocessing
-import os
 import random
-import traceback
 import types
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from itertools import cycle, islice, repeat
-from multiprocessing.connection import wait
-from typing import Any, NamedTuple
+from functools import partial
+from itertools import islice, repeat
+from types import SimpleNamespace
+from typing import Any
 
+import lessonkit
 from support.stand_in_device import Device
 
-LAST_BATCH = 5.0  # s; how long a worker may still work on a batch when it is told to end
-# What a worker answers.
-END = "end"
-ERROR = "error"
-MADE = "made"
-# What a worker is told beside its tasks.
-ANEW = "anew"  # open the data set for another epoch
-STOP = "stop"
+# Our loader has none of these, or means something else by it
+NOT_OURS = ("timeout", "multiprocessing_context", "generator", "pin_memory_device")
+# Whatever number a sampler gives, a dataset is asked for it
+NUMBERS = lessonkit.Dataset.range(2**62)
 
-_info: Any = None  # in a worker, who it is
-
-
-class WorkerInfo(NamedTuple):
-    id: int
-    num_workers: int
-    seed: int
-    dataset: Any
-
-
-def get_worker_info() -> Any:
-    return _info
+_dataset: Any = None  # in a worker, that of its loader
 
 
 class Dataset:
@@ -95,273 +79,99 @@ class BatchSampler:
         return whole + bool(left and not self.drop_last)
 
 
-def default_collate(samples: Any) -> Any:
-    return [*samples]
-
-
-def default_convert(sample: Any) -> Any:
-    return sample
-
-
 class DataLoader:
-    def __init__(
-        self,
-        dataset: Any,
-        batch_size: int | None = 1,
-        shuffle: bool | None = None,
-        sampler: Any = None,
-        batch_sampler: Any = None,
-        num_workers: int = 0,
-        collate_fn: Callable[[Any], Any] | None = None,
-        pin_memory: bool = False,
-        drop_last: bool = False,
-        timeout: float = 0,
-        worker_init_fn: Callable[[int], object] | None = None,
-        multiprocessing_context: Any = None,
-        generator: Any = None,
-        *,
-        prefetch_factor: int | None = None,
-        persistent_workers: bool = False,
-        pin_memory_device: str = "",
-        in_order: bool = True,
-    ) -> None:
-        for_workers = prefetch_factor, multiprocessing_context, persistent_workers or None
-        if not num_workers and any(value is not None for value in for_workers):
-            raise ValueError("an option of workers without workers")
-        is_said_twice = batch_size != 1 or shuffle or sampler is not None or drop_last
-        if batch_sampler is not None and is_said_twice:
-            raise ValueError("batch_sampler excludes batch_size and others")
-        if batch_size is None and (shuffle or drop_last):
-            raise ValueError("without batches there is nothing to shuffle or to drop")
-        self.is_stream = isinstance(dataset, IterableDataset)
-        if sampler is None:
-            if self.is_stream:
-                sampler = repeat(None)
-            elif shuffle:
-                sampler = RandomSampler(dataset, generator)
-            else:
-                sampler = SequentialSampler(dataset)
-        if batch_sampler is not None:
-            batch_size = None
-        elif batch_size is not None:
-            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
-        if collate_fn is None:
-            collate_fn = default_convert if batch_sampler is None else default_collate
-        self.dataset = dataset
-        self.batch_size = batch_size
-        self.sampler = sampler
-        self.batch_sampler = batch_sampler
-        self.num_workers = num_workers
-        self.collate_fn = collate_fn
-        self.pin_memory = pin_memory
-        self.drop_last = drop_last
-        self.timeout = timeout
-        self.worker_init_fn = worker_init_fn
-        self.multiprocessing_context = multiprocessing_context
-        self.generator = generator
-        unsaid = 2 if num_workers else None
-        self.prefetch_factor = unsaid if prefetch_factor is None else prefetch_factor
-        self.persistent_workers = persistent_workers
-        self.pin_memory_device = pin_memory_device
-        self.in_order = in_order
-        self._iterator: ByWorkers | None = None  # the one whose workers stay
+    """Says of itself what PyTorch's does; `ours` makes its batches, and refuses what PyTorch refuses."""
 
-    def tasks(self) -> Iterator[Any]:
-        return iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
+    # What holds if nothing else is said
+    shuffle: bool | None = None
+    sampler: Any = None
+    batch_sampler: Any = None
+    num_workers: int = 0
+    collate_fn: Callable[[Any], Any] | None = None
+    pin_memory: bool = False
+    drop_last: bool = False
+    timeout: float = 0
+    worker_init_fn: Callable[[int], object] | None = None
+    multiprocessing_context: Any = None
+    generator: Any = None
+    prefetch_factor: int | None = None
+    persistent_workers: bool = False
+    pin_memory_device: str = ""
+    in_order: bool = True
+
+    def __init__(self, dataset: Any, batch_size: int | None = 1, **said: Any) -> None:
+        vars(self).update(said)
+        self.dataset = dataset
+        if self.num_workers and self.prefetch_factor is None:
+            self.prefetch_factor = 2
+        if self.collate_fn is None:
+            self.collate_fn = as_it_is if batch_size is None else list
+        if isinstance(dataset, IterableDataset):
+            samples = lessonkit.Dataset.from_generator(partial(iter, dataset))
+            self.sampler = repeat(None)
+        else:
+            samples = NUMBERS.map(partial(fetched, dataset))
+            if self.sampler is None and self.shuffle:
+                self.sampler = RandomSampler(dataset, self.generator)
+                said["shuffle"] = None
+            elif self.sampler is None:
+                self.sampler = SequentialSampler(dataset)
+            if self.batch_sampler is None:
+                said["sampler"] = self.sampler
+        said["collate_fn"] = self.collate_fn
+        said["worker_init_fn"] = partial(begin, dataset, self.worker_init_fn)
+        for name in NOT_OURS:
+            said.pop(name, None)
+        self.ours = lessonkit.DataLoader(samples, batch_size, getitems=True, **said)
+        self.batch_size = batch_size
+        if self.batch_sampler is not None:
+            self.batch_size = None
+        elif batch_size is not None:
+            self.batch_sampler = BatchSampler(self.sampler, batch_size, self.drop_last)
 
     def __len__(self) -> int:
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
 
     def __iter__(self) -> Iterator[Any]:
-        if not self.num_workers:
-            return Alone(self)
-        if not self.persistent_workers:
-            return ByWorkers(self)
-        if self._iterator is None:
-            self._iterator = ByWorkers(self)
-        else:
-            self._iterator.begin()
-        return self._iterator
+        return Batches(iter(self.ours))
 
 
-class Fetching:
-    """Makes batches in one process."""
+class Batches(Iterator[Any]):
+    """Goes over a loader."""
 
-    def __init__(self, loader: DataLoader) -> None:
-        self.loader = loader
-        self.source = iter(loader.dataset) if loader.is_stream else None
-
-    def make(self, task: Any) -> Any:
-        """Make the batch of a *task*; StopIteration at the end of an iterable."""
-        loader, data = self.loader, self.loader.dataset
-        if loader.batch_sampler is None:
-            return loader.collate_fn(
-                data[task] if self.source is None else next(self.source)
-            )
-        if self.source is not None:
-            samples = list(islice(self.source, len(task)))
-            if not samples or (loader.drop_last and len(samples) < len(task)):
-                raise StopIteration
-        elif hasattr(data, "__getitems__") and data.__getitems__:
-            samples = data.__getitems__(task)
-        else:
-            samples = [data[index] for index in task]
-        return loader.collate_fn(samples)
-
-
-class Alone(Iterator[Any]):
-    """Goes over a loader without workers."""
-
-    def __init__(self, loader: DataLoader) -> None:
-        self.fetching = Fetching(loader)
-        self.tasks = loader.tasks()
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
 
     def __next__(self) -> Any:
-        return self.fetching.make(next(self.tasks))
-
-
-class ByWorkers(Iterator[Any]):
-    """Goes over a loader with workers: each has a pipe for its tasks and its answers."""
-
-    def __init__(self, loader: DataLoader) -> None:
-        self.loader = loader
-        self.pipes: list[Any] = []
-        self.processes: list[Any] = []
-        # What has come, and which worker was asked, by the number of the task
-        self.answers: dict[int, tuple[str, Any]] = {}
-        self.who: dict[int, int] = {}
-        self.is_shut = False
-        context = multiprocessing.get_context("fork")
-        for number in range(loader.num_workers):
-            ours, theirs = context.Pipe()
-            process = context.Process(
-                target=serve,
-                args=(theirs, loader, number, [*self.pipes, ours]),
-                daemon=True,
-            )
-            with warnings.catch_warnings():
-                # Of threads, which the child leaves alone
-                warnings.simplefilter("ignore", DeprecationWarning)
-                process.start()
-            theirs.close()
-            self.pipes.append(ours)
-            self.processes.append(process)
-        self.begin()
-
-    def begin(self) -> None:
-        """Begin an epoch, when what was asked for in the one before has come."""
-        while self.who.keys() - self.answers.keys():
-            self.hear()
-        self.tasks = self.loader.tasks()
-        self.sent = 0
-        self.given = 0
-        self.answers.clear()
-        self.who.clear()
-        self.alive = set(range(len(self.pipes)))
-        self.turns = cycle(range(len(self.pipes)))
-        for pipe in self.pipes:
-            pipe.send(ANEW)
-        for _ in range(len(self.pipes) * (self.loader.prefetch_factor or 2)):
-            self.send()
-
-    def send(self) -> None:
-        """Give the next task to the next worker that has not come to its end."""
-        if self.alive and (task := next(self.tasks, END)) is not END:
-            worker = next(turn for turn in self.turns if turn in self.alive)
-            self.pipes[worker].send((self.sent, task))
-            self.who[self.sent] = worker
-            self.sent += 1
-
-    def __next__(self) -> Any:
-        while self.given < self.sent:
-            in_order = self.loader.in_order
-            while not self.answers or (in_order and self.given not in self.answers):
-                self.hear()
-            number = self.given if in_order else next(iter(self.answers))
-            kind, value = self.answers.pop(number)
-            worker = self.who.pop(number)
-            self.given += 1
-            if kind == END:
-                self.alive.discard(worker)
-            self.send()
-            if kind == ERROR:
-                raise value[0](value[1])
-            if kind == MADE:
-                return value
-        if not self.loader.persistent_workers:
-            self._shutdown_workers()
-        raise StopIteration
-
-    def hear(self) -> None:
-        """Take the next answer of any worker."""
-        limit = self.loader.timeout or None
-        ready: list[Any] = wait(self.pipes, limit)
-        if not ready:
-            raise RuntimeError(f"DataLoader timed out after {limit} seconds")
-        for pipe in ready:
-            try:
-                number, kind, value = pipe.recv()
-            except (EOFError, OSError):
-                pid = self.processes[self.pipes.index(pipe)].pid
-                raise RuntimeError(
-                    f"DataLoader worker (pid(s) {pid}) exited unexpectedly"
-                ) from None
-            self.answers[number] = (kind, value)
+        return next(self.inner)
 
     def _shutdown_workers(self) -> None:
-        if self.is_shut:
-            return
-        self.is_shut = True
-        for pipe in self.pipes:
-            with suppress(OSError):  # it has died
-                pipe.send(STOP)
-            pipe.close()
-        for process in self.processes:
-            process.join(LAST_BATCH)
-            process.kill()
-            process.join()
-            process.close()
-
-    def __del__(self) -> None:
-        self._shutdown_workers()
+        self.inner.close()
 
 
-def serve(pipe: Any, loader: DataLoader, number: int, others: list[Any]) -> None:
-    """Answer the tasks that come through *pipe*, until the parent says stop or is gone."""
-    global _info
-    for other in others:
-        other.close()  # or nobody would notice that the parent has closed it
-    seed = random.getrandbits(40) + number
-    random.seed(seed)
-    _info = WorkerInfo(number, loader.num_workers, seed, loader.dataset)
-    failed: Exception | None = None
-    try:
-        if loader.worker_init_fn:
-            loader.worker_init_fn(number)
-    except Exception as error:
-        failed = error
-    fetching: Fetching | None = None
-    with suppress(EOFError, OSError, KeyboardInterrupt):  # nobody listens any more
-        while (told := pipe.recv()) != STOP:
-            if told == ANEW:
-                fetching = None
-                continue
-            place, task = told
-            try:
-                if failed:
-                    raise failed
-                fetching = fetching or Fetching(loader)
-                answer: tuple[str, Any] = MADE, fetching.make(task)
-            except StopIteration:
-                answer = END, None
-            except Exception as error:
-                caught = (
-                    f"Caught {type(error).__name__} in DataLoader worker process {number}."
-                )
-                original = "".join(traceback.format_exception(error))
-                answer = ERROR, (type(error), f"{caught}\nOriginal {original}")
-            pipe.send((place, *answer))
-    os._exit(0)
+def fetched(dataset: Any, task: Any) -> Any:
+    """Return the sample of *dataset* that has a number, or the samples that have several."""
+    if not isinstance(task, list):
+        return dataset[task]
+    at_once = getattr(dataset, "__getitems__", None)
+    return at_once(task) if at_once else [dataset[index] for index in task]
+
+
+def as_it_is(sample: Any) -> Any:
+    return sample
+
+
+def begin(dataset: Any, init: Callable[[int], object] | None, number: int) -> None:
+    """Begin as worker *number*, before its first batch."""
+    global _dataset
+    _dataset = dataset
+    if init:
+        init(number)
+
+
+def get_worker_info() -> Any:
+    info = lessonkit.get_worker_info()
+    return info and SimpleNamespace(**info._asdict(), dataset=_dataset)
 
 
 def library(device: Device | None = None) -> types.ModuleType:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.pages import JSON, Said
+from support.pages import Said
 from support.random_pipelines import pipeline
 
 from lessonkit import ArtificialDataset, Dataset, benchmark
@@ -208,21 +208,6 @@ def test_it_can_be_shown_without_placing_anything() -> None:
 )
 def test_what_is_no_answer_is_refused_with_a_sentence(places: Any, error: str) -> None:
     assert told(question(), places)[0] == {"about": "error", "text": error}
-
-
-ASKED = Said(question())
-
-
-@given(
-    st.lists(JSON | st.integers(-2, 30), min_size=6, max_size=8) | JSON,
-    JSON | st.just(1),
-)
-def test_nothing_that_a_page_may_send_breaks_it(said: Any, sure: Any) -> None:
-    assert ASKED.ask({"do": "commit", "said": said, "sure": sure})[0]["about"] in (
-        "verdict",
-        "error",
-    )
-    assert ASKED.ask({"do": "commit", "said": RIGHT, "sure": 1})[0]["right"]
 
 
 def test_a_question_that_can_not_be_asked_says_so() -> None:

@@ -1,12 +1,16 @@
 import json
+from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from support.gallery import QUESTIONS
 from support.pages import JSON, Said
 
-from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit import ArtificialDataset, benchmark
 from lessonkit.widgets import predict
+from lessonkit.widgets.questions import Question
 
 NAIVE = ArtificialDataset()
 
@@ -231,15 +235,23 @@ def test_there_must_be_a_run() -> None:
         predict("How long?", 3)
 
 
-NUMBER = Said(question())
-CHOICE = Said(
-    predict("Which?", Dataset.range(2), answer=lambda trace: "b", choices=["a", "b"])
-)
+ANSWERS = JSON | st.integers(-2, 110)
 
 
-@given(JSON, JSON)
-def test_nothing_that_a_page_may_send_breaks_it(said: Any, sure: Any) -> None:
-    for widget in (NUMBER, CHOICE):
-        about, _ = widget.ask({"do": "commit", "said": said, "sure": sure})
-        assert about["about"] in ("verdict", "error")
-        assert widget.ask({"do": "commit", "said": 1, "sure": 1})[0]["about"] == "verdict"
+@pytest.mark.parametrize("kind", QUESTIONS)
+@given(said=ANSWERS | st.lists(ANSWERS, min_size=2, max_size=8), sure=JSON | st.just(1))
+def test_nothing_that_a_page_may_send_breaks_it(kind: str, said: Any, sure: Any) -> None:
+    widget = made(kind)
+    asked = Said(widget)
+    about, _ = asked.ask({"do": "commit", "said": said, "sure": sure})
+    assert about["about"] in ("verdict", "error")
+    right = json.loads(json.dumps(widget.right))
+    steps = [round(step) for step in right] if isinstance(right, list) else right
+    assert asked.ask({"do": "commit", "said": steps, "sure": 1})[0]["right"]
+    assert asked.ask({"do": "reveal"})[0]["about"] == "verdict"
+
+
+@cache
+def made(kind: str) -> Question:
+    """Return a question of this *kind*; to make it runs its pipelines."""
+    return QUESTIONS[kind](kind)

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
+import jsonschema
 import pytest
 from typing_extensions import NotRequired  # of which Python 3.10 has none; mypy brings it
 
@@ -116,12 +117,58 @@ def test_a_run_has_the_fields_of_its_description() -> None:
     assert len({len(column) for column in drawn["bars"].values()}) == 1
 
 
+RECORD_SCHEMA = json.loads((ROOT / "docs" / "record.json").read_text("utf-8"))
+KINDS_OF_RECORD = RECORD_SCHEMA["$defs"]["record"]["properties"]["kind"]["enum"]
+# What may be said, by the kind of a record: each for itself, and nothing that another one has.
+SAID: dict[str, list[Any]] = {
+    "number": [1.5, 2],
+    "choice": [2, -1],
+    "placing": [[0, 5, -1]],
+    "curve": [[80, -1]],
+    "challenge": [{"read": "15"}, None],
+    "view": [{"samples": "3", "order": ["repeat", "shuffle"]}],
+    "mystery": [[{"bought": [0], "answer": None}]],
+    "heat map": [[[0, 0], [1, 0]], [0]],
+}
+NEVER_SAID: dict[str, list[Any]] = {
+    "number": ["2", None, [2], {}],
+    "choice": [1.5, "the disk", [1]],
+    "placing": [[0.5], ["Open"], 3, {}],
+    "curve": [[0.5], [None], 3, {}],
+    "challenge": [1, "code", []],
+    "view": [None, 1, []],
+    "mystery": [None, {}, 1],
+    "heat map": [None, {}, 1],
+}
+
+
+def is_record(kind: str, said: Any, tried: Any) -> bool:
+    """Return whether the schema takes a record of this *kind*, and of questions what was *tried*."""
+    when = "2026-03-01T09:00:00.000Z"
+    record = {"schema": 1, "lesson": "a", "kind": kind, "question": "?", "when": when}
+    record |= {"said": said, "right": False}
+    if kind in OF_QUESTIONS:
+        tries = [{"said": tried, "sure": "certain", "when": when}]
+        record |= {"sure": "certain", "tries": tries}
+    one = {"$ref": "#/$defs/record", "$defs": RECORD_SCHEMA["$defs"]}
+    return bool(jsonschema.Draft202012Validator(one).is_valid(record))
+
+
 def test_a_record_may_be_of_each_kind_of_question() -> None:
-    schema = json.loads((ROOT / "docs" / "record.json").read_text("utf-8"))
-    record = schema["$defs"]["record"]
-    asked = record["allOf"][0]["if"]["properties"]["kind"]["enum"]
+    asked = RECORD_SCHEMA["$defs"]["record"]["allOf"][0]["if"]["properties"]["kind"]["enum"]
     assert asked == OF_QUESTIONS
-    assert record["properties"]["kind"]["enum"][: len(asked)] == asked
+    assert KINDS_OF_RECORD[: len(asked)] == asked
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_RECORD)
+def test_a_record_of_each_kind_says_what_that_kind_can_say_and_nothing_else(
+    kind: str,
+) -> None:
+    for said in SAID[kind]:
+        assert is_record(kind, said, said)
+        for never in NEVER_SAID[kind]:
+            assert not is_record(kind, never, said), never
+            assert is_record(kind, said, never) == (kind not in OF_QUESTIONS), never
 
 
 def test_the_page_lists_the_kinds_of_question_that_the_kernel_has() -> None:

@@ -1,9 +1,11 @@
 // The table of symptoms on the first page shows only the rows that have every word of the filter, in what
 // they say or in what else people call it.
 
-const box = document.getElementById("lessons-filter");
+const box = /** @type {HTMLInputElement} */ (document.getElementById("lessons-filter"));
 const found = document.getElementById("lessons-found");
-const bodies = [...document.querySelectorAll("#lessons-symptoms tbody")];
+/** @type {NodeListOf<HTMLTableSectionElement>} */
+const tables = document.querySelectorAll("#lessons-symptoms tbody");
+const bodies = [...tables];
 
 function show() {
   const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);

@@ -52,11 +52,12 @@ function progress({ asked, answered, tasks, solved }) {
   return [bar, words];
 }
 
-document.getElementById("lessons-report").onclick = async ({ target }) => {
+const toReport = document.getElementById("lessons-report");
+toReport.onclick = async () => {
   const { Report } = await import("./report.js");
   const report = new Report(new URL(".", location.href).pathname.replace(/\/$/, ""));
   said.before(report.node);
-  target.remove();
+  toReport.remove();
   report.turn();
   report.open.focus();
 };

@@ -2,7 +2,8 @@
 
 const { make, step, busy } = JSON.parse(document.getElementById("lessons-busy").textContent);
 const frame = document.querySelector("iframe");
-const buttons = [...document.querySelectorAll("#lessons-guess button")];
+/** @type {NodeListOf<HTMLButtonElement>} */
+const buttons = document.querySelectorAll("#lessons-guess button");
 const large = document.getElementById("lessons-large");
 const verdict = document.getElementById("lessons-verdict");
 const right = busy.indexOf(Math.max(...busy)); // the fewest that keep it busy
@@ -42,8 +43,9 @@ for (const button of buttons) {
 // The slider writes its setting into the address when it is let go; it moves before that.
 function follow() {
   frame.contentDocument.addEventListener("input", ({ target }) => {
-    if (target.dataset.name !== "workers") return;
-    history.replaceState(null, "", `#workers=${target.value}`);
+    const slider = /** @type {HTMLInputElement} */ (target);
+    if (slider.dataset.name !== "workers") return;
+    history.replaceState(null, "", `#workers=${slider.value}`);
     tell();
   });
 }

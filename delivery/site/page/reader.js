@@ -27,6 +27,7 @@ function place() {
   return cell ? { id: cell.model.id, offset: topOf(cell.node) } : null;
 }
 
+/** @type {() => void} */
 let release = () => 0;
 
 // Holds a cell at this distance from the top, until the reader moves or it is let go.
@@ -35,6 +36,7 @@ function hold(cell, offset = 0) {
   const put = () => (outer().scrollTop += topOf(cell.node) - offset);
   const seen = new ResizeObserver(put);
   for (const { node } of panel().content.widgets) seen.observe(node);
+  /** @param {Event} [event] of a hand; none where it is let go */
   const end = (event) => {
     if (event && document.getElementById("lessons-cover")) return; // no hand has moved the lesson
     seen.disconnect();

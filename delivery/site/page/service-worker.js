@@ -12,10 +12,13 @@ const LASTING = /\/(build|extensions|python-\w+)\/.*\.(m?js|css|packed|zip|whl|w
 // Pages, lessons and what lists them: from the network, if there is one.
 const FRESH = /\/([\w-]*\.?(html|js|css|json|ipynb|py|webmanifest)|files\/[^/]+|)$/;
 
-// A page goes on with the worker that it began with, so its parts always belong together.
-self.skipWaiting = async () => {};
+// TypeScript takes what is global here for that of a page.
+const worker = /** @type {any} */ (self);
 
-self.addEventListener("fetch", (event) => {
+// A page goes on with the worker that it began with, so its parts always belong together.
+worker.skipWaiting = async () => {};
+
+worker.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== "GET" || origin !== location.origin || !isKept(pathname)) return;
@@ -63,7 +66,7 @@ async function fetchAndKeep(request) {
 }
 
 // What a page had fetched before this worker was there.
-self.addEventListener("message", async ({ data }) => {
+worker.addEventListener("message", async ({ data }) => {
   if (!Array.isArray(data)) return;
   const cache = await caches.open(KEPT);
   for (const address of data) {
@@ -72,7 +75,7 @@ self.addEventListener("message", async ({ data }) => {
   }
 });
 
-self.addEventListener("activate", (event) => event.waitUntil(dropOlder()));
+worker.addEventListener("activate", (event) => event.waitUntil(dropOlder()));
 
 async function dropOlder() {
   const names = await caches.keys();

@@ -412,7 +412,9 @@ function nameCells() {
 // has longer lines, and they may break.
 const TABLE = 90; // characters of a line, at most
 function keepTables() {
-  for (const pre of document.querySelectorAll(".jp-OutputArea-output pre")) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const printed = document.querySelectorAll(".jp-OutputArea-output pre");
+  for (const pre of printed) {
     const lines = pre.textContent.trimEnd().split("\n");
     const isTable = lines.length > 1 && lines.every(({ length }) => length <= TABLE);
     pre.classList.toggle("lessons-table", isTable);

@@ -8,7 +8,8 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from zipimport import zipimporter
 
-HERE, ARCHIVE = Path(__file__).parent, Path("/lib/more.zip")
+HERE = Path(__file__).parent
+ARCHIVE = Path("/lib/more.zip")
 
 
 class Finder:
@@ -44,5 +45,6 @@ def fetched(address: str) -> bytes:
 def look_for_more(address: str) -> None:
     """Find from now on also what is left out, at this *address*."""
     if names := __loader__.get_data(str(HERE / "left_out.txt")):  # type: ignore[name-defined]
-        Finder.names, Finder.address = frozenset(names.decode().split()), address
+        Finder.names = frozenset(names.decode().split())
+        Finder.address = address
         sys.meta_path.append(Finder)

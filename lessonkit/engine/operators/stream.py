@@ -88,6 +88,8 @@ class Scope(NamedTuple):
 class Stream(ABC):
     """One iteration over an operator's elements.
 
+    What each of them keeps is listed in `docs/design/engine.md`: order, errors, ends, counts.
+
     The arguments of its node become its attributes; each class declares those that it reads.
     """
 

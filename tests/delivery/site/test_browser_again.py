@@ -15,10 +15,9 @@ from delivery.site.python import BIG, PACKED
 from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.questions.question import Question
 from lessonkit.words import number
-from tools.browser import HEIGHT, WIDE, Browser, Visit
+from tools.browser import Browser, Visit
 from tools.lesson import main_path
 
-PHONE, ON_PHONE = 390, (2, 5, 9)  # pixels; the lessons that are also loaded again there
 # What a widget in the cell with this id shows; the controls by the number of their value.
 SEEN = """(id) => {
     const { widgets } = jupyterapp.shell.currentWidget.content;
@@ -147,21 +146,13 @@ def assert_true(page: Any, cell: str, view: Explore) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "width"),
-    [
-        *(pytest.param(one, WIDE, marks=pytest.mark.long) for one in LESSONS[1:]),
-        *(
-            pytest.param(LESSONS[place], PHONE, marks=pytest.mark.long)
-            for place in ON_PHONE
-        ),
-        (LESSONS[0], WIDE),
-    ],
+    "name",
+    [*(pytest.param(one, marks=pytest.mark.long) for one in LESSONS[1:]), LESSONS[0]],
 )
 def test_a_lesson_that_is_loaded_again_is_as_it_was_left(
-    site: Site, learner: Visit, name: str, width: int
+    site: Site, learner: Visit, name: str
 ) -> None:
     page = learner.page
-    page.set_viewport_size({"width": width, "height": HEIGHT})
     if not page.url.endswith(f"{name}.ipynb"):
         site.open(page, name)
     found = main_path(name)

@@ -5,6 +5,7 @@ import { attributes, svg } from "./dom.js";
 // In pixels.
 export const BRIEF = 480; // a picture that is narrower says less
 export const LETTER = 7; // at most, for a letter of most texts
+export const BOLD_LETTER = 8; // the same, in bold
 
 export const label = (x, y, text, given) =>
   svg("text", { x, y, "text-anchor": "middle", ...given }, text);

@@ -9,7 +9,7 @@ import { html } from "./dom.js";
  * @property {(name: string) => any} get
  * @property {(name: string, value: unknown) => void} set
  * @property {() => void} save_changes
- * @property {(content: unknown) => void} send
+ * @property {(question: any) => void} send
  * @property {(event: string, hear: (...given: any[]) => void) => void} on
  * @property {(event: string, hear: (...given: any[]) => void) => void} [off]
  * @property {any} [widget_manager] of Jupyter's hosts

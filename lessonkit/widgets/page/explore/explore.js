@@ -194,7 +194,7 @@ export class Explore {
   late = () => this.stale(true);
 
   stale(is) {
-    for (const node of this.view.nodes) node.classList.toggle("lk-stale", is);
+    for (const node of this.view.told) node.classList.toggle("lk-stale", is);
     if (is) this.formula?.unsure();
   }
 

@@ -109,6 +109,7 @@ const plain = (text) => text.replace(/\s+/g, " ").replace(/[\\`*_[\]{}<>|~$&#]/g
 
 function markdownOf(report) {
   const begins = { h3: "# ", h4: "## ", p: "" };
+  /** @param {Line} line */
   const line = ({ tag, text, outcome }) => {
     if (outcome) return `- ${plain(text)}\\\n  ${plain(outcome)}`;
     return begins[tag] + plain(text);
@@ -163,6 +164,7 @@ export class Report {
   }
 
   show() {
+    /** @param {Line} line */
     const node = ({ tag, text, outcome }) => {
       return html(tag, {}, ...(outcome ? [html("b", {}, text), html("br"), outcome] : [text]));
     };

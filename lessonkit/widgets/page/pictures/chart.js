@@ -2,7 +2,17 @@
 
 import { moments, rounds } from "../base/axis.js";
 import { attributes, html, spoken, svg, unique } from "../base/dom.js";
-import { BRIEF, filling, hatching, inside, LETTER, label, line, sized } from "../base/drawn.js";
+import {
+  BOLD_LETTER,
+  BRIEF,
+  filling,
+  hatching,
+  inside,
+  LETTER,
+  label,
+  line,
+  sized,
+} from "../base/drawn.js";
 import { KEYS, keys } from "../base/keyboard.js";
 import { cut, nearest, number } from "../base/numbers.js";
 
@@ -104,7 +114,7 @@ export class Chart {
       const pointed = bars ? { x: end, y: (begin.y + floor) / 2 } : begin;
       if (mark.say) this.items.push({ ...pointed, say: mark.say });
       const text = bars ? this.brief(mark.text) : mark.text;
-      const wide = LETTER * (text?.length ?? 0);
+      const wide = (mark.marked ? BOLD_LETTER : LETTER) * (text?.length ?? 0);
       const at = bars ? end + 6 : Math.max(4, Math.min(begin.x - wide / 2, last + 30 - wide));
       if (!text || at < free) continue;
       const given = {

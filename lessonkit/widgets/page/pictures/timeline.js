@@ -3,7 +3,17 @@
 
 import { moments, rounds } from "../base/axis.js";
 import { attributes, html, svg, unique } from "../base/dom.js";
-import { BRIEF, filling, hatching, inside, LETTER, label, line, sized } from "../base/drawn.js";
+import {
+  BOLD_LETTER,
+  BRIEF,
+  filling,
+  hatching,
+  inside,
+  LETTER,
+  label,
+  line,
+  sized,
+} from "../base/drawn.js";
 import { KEYS, keys } from "../base/keyboard.js";
 import { cut, size, time } from "../base/numbers.js";
 import { BAND, BOTTOM, heightsOf, TOP } from "./heights.js";
@@ -459,7 +469,7 @@ export class Timeline {
    */
   placeHeadText(x) {
     const { node, from, to } = this.ended ?? { node: null, from: 0, to: 0 };
-    const own = 18 + 8 * this.headText.textContent.length; // it is bold
+    const own = 18 + BOLD_LETTER * this.headText.textContent.length;
     const isOver = (begin) => begin < to && begin + own > from;
     const isBeside = isOver(x) && !isOver(x - own) && x - own > 0;
     const isLeft = x > this.width - 80 || isBeside;

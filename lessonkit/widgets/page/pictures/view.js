@@ -68,11 +68,14 @@ export class View {
     this.summary = html("summary", {}, "timeline of one rank");
     const timeline = [this.strip.picker, this.plumbing.node, this.frame, this.keys];
     this.fold = attributes(html("details", {}, this.summary, ...timeline), { ontoggle });
+    this.fold.hidden = true; // until there is a run
     life.recoloured(() => {
       if (this.scene?.strip) this.draw(this.scene); // a canvas does not follow the page's colours
     });
     const pictures = [this.strip.node, this.fold];
-    this.nodes = [this.figures, ...pictures, this.said, this.words, this.tools];
+    // What tells of a run, and is pale as long as a newer one is awaited; the buttons go on working.
+    this.told = [this.figures, ...pictures, this.said, this.words];
+    this.nodes = [...this.told, this.tools];
     life.atEnd(() => this.stop());
   }
 
@@ -123,6 +126,7 @@ export class View {
     this.timeline.least = (this.pinned ?? this.first)?.end ?? 0;
     this.timeline.isPinned = !this.real && this.pinned !== null;
     this.timeline.limit = (scene.end * scene.limit) / scene.perSample; // no number without samples
+    this.fold.hidden = false;
     this.foldUnder(Boolean(scene.strip));
     this.plumbing.draw(scene);
     this.timeline.draw(scene, this.fold.clientWidth || this.timeline.width || 800);
