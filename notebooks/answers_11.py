@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 from databound import load_job, recommend
 from databound.three_runs import ThreeRuns
 from lessonkit import Trace, benchmark
+from lessonkit.words import milliseconds
 
 __all__ = [
     "Profile",
+    "best_loader",
+    "both_of",
     "epoch",
     "gpu_errors",
     "gpu_rows",
@@ -22,10 +25,12 @@ __all__ = [
     "later_epoch",
     "mean",
     "measured",
+    "number_of_workers",
     "off_by",
     "on_gpu",
     "probed",
     "seconds_to_reach",
+    "step_of",
     "stored",
     "together",
     "tried",
@@ -280,6 +285,82 @@ def together() -> dict[str, Any]:
         "and neither takes a core from the other."
     )
     return {"answer": answer, "choices": CHOICES, "wrong": wrong, "why": why}
+
+
+def step_of(job: Any) -> float:
+    """Return the seconds of a step of a *job* alone."""
+    return probed(job).step
+
+
+def both_of(job: Any) -> float:
+    """Return the seconds of a batch of a *job* as it is: made, and then trained on."""
+    return probed(job).both
+
+
+ONE, FOUR, CORES = "1", "4", "16, one for each core"
+
+
+def number_of_workers(job: Any) -> dict[str, Any]:
+    """Explain which of three numbers of workers is best for a *job* on a GPU."""
+    one, four, all_cores = (job.forecast(num_workers=count)[0] for count in (1, 4, 16))
+    batch, step = probed(job).loader, step_of(job)
+    wrong = [
+        (
+            ONE,
+            f"One worker makes a batch every {milliseconds(batch)} and more, and a step takes "
+            f"{milliseconds(step)}: the step waits for each of them. An epoch takes {one:.2f} s, with four "
+            f"workers {four:.2f} s.",
+        ),
+        (
+            CORES,
+            "Four already make batches faster than the step takes them. The other twelve only have to be "
+            f"started, one after the other, before the first batch comes: {all_cores:.2f} s, with four "
+            f"workers {four:.2f} s.",
+        ),
+    ]
+    why = (
+        f"Four workers make a batch every {milliseconds(batch / 4)}, and a step takes "
+        f"{milliseconds(step)}, so the step sets the pace: {four:.2f} s. One is too few ({one:.2f} s), and "
+        f"sixteen take longer to start ({all_cores:.2f} s)."
+    )
+    return {
+        "choices": [ONE, FOUR, CORES],
+        "answer": lambda *_: FOUR,
+        "wrong": wrong,
+        "why": why,
+    }
+
+
+def best_loader(job: Any) -> dict[str, Any]:
+    """Explain how long an epoch of a *job* takes with a loader that takes no time."""
+    loader, step, batches = probed(job).loader, step_of(job), job.batches
+    wrong = [
+        (
+            batches * (loader + step),
+            "That is the epoch as it is: each batch is made, and then trained on. The best loader takes no "
+            "time.",
+        ),
+        (
+            batches * loader,
+            "That is the loader, with the steps hidden behind it, as one background reader would have it. "
+            "Several workers divide that time, and the best loader needs none.",
+        ),
+        (
+            batches * loader / 16,
+            "You divided the loader by the cores and lost the steps. They cannot be divided: each waits "
+            "for the one before it.",
+        ),
+        (
+            batches * max(loader / 4, step) + loader,
+            "That adds the first batch, which real workers have to make before the first step. The best "
+            "loader in the world does not even take that.",
+        ),
+    ]
+    why = (
+        f"The steps stay, {batches} × {milliseconds(step)} = {milliseconds(batches * step)}. All the rest "
+        "can go: as a share of an epoch this is the headroom, and no setting gets below it."
+    )
+    return {"wrong": wrong, "why": why}
 
 
 def vote() -> dict[str, Any]:

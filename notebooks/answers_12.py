@@ -56,7 +56,7 @@ def normalise(picture: Picture) -> Picture:
 
 
 MORE_CALLS = "eight calls instead of four, on the same four cores"
-SMALLER = "images of half the side, stored before training"
+SMALLER = "images of three quarters of the side, stored before training"
 PREFETCH = "a prefetch of eight batches instead of one"
 FASTER = "a training step of 1 ms instead of 2 ms"
 
