@@ -16,11 +16,16 @@ from .choosing import (
     try_best,
     with_trials,
 )
+from .inside import Inside, look_inside
 from .job import Job
 from .measuring import measured
 from .page import LAST_WORDS, Recommendation, described
+from .runs import LoaderAndStep
 from .thresholds import ROUNDS, TRIED, USUAL
 from .verdict import decide
+
+# Verdicts after which the loader's slowest part is what to make cheaper
+THE_LOADER_DECIDES = ("data-bound", "they take turns", "both want the same cores")
 
 
 def recommend(loader: Any, step: Callable[[Any], object] | None = None) -> Recommendation:
@@ -71,4 +76,17 @@ def recommended(job: Job) -> Recommendation:
         alike=choice.alike,
         failed=trials.failed if trials else [],
         too_long=trials.too_long if trials else [],
+        inside=seen_inside(job) if verdict.kind in THE_LOADER_DECIDES else None,
     )
+
+
+def seen_inside(job: Job) -> Inside | None:
+    """Return where the time of a *job*'s loader goes; None if nothing of it can be run.
+
+    Of batches that take long there is no time to see a second one twice.
+    """
+    each = job.numbers.works + job.numbers.waits
+    if not isinstance(job.subject, LoaderAndStep) or 4 * each > USUAL.most:
+        return None
+    print(f"looking inside the loader: about {max(2 * USUAL.inside, 4 * each):.0f} s")
+    return look_inside(job.subject)

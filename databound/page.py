@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lessonkit.words import counted, milliseconds, number, percent, size
 
 from .choosing import Bounds, TableRow, Worth, work_of
+from .inside import Inside
 from .job import Job
 from .setting import Changes, Setting, as_arguments
 from .thresholds import AS_GOOD, MOST_ROWS, OTHERS
@@ -71,6 +72,7 @@ class Recommendation:
     for each setting, first that of the job as it is; *failed* says which settings were tried and
     raised, and *too_long* which would have taken too long to try. The first changes, as many as are
     *alike*, save the same as far as these runs can tell; the one that costs the least is first.
+    *inside* says where the time of the loader goes, where the step waits for that.
     """
 
     job: Job
@@ -82,6 +84,7 @@ class Recommendation:
     alike: int = 0
     failed: list[str] = field(default_factory=list)
     too_long: list[str] = field(default_factory=list)
+    inside: Inside | None = None
 
     @property
     def verdict(self) -> str:
@@ -126,6 +129,8 @@ class Recommendation:
             found["What makes these numbers doubtful:"] = lines
         if lines := self.unlike():
             found["How many samples an epoch has depends on the number of workers:"] = lines
+        if self.inside:
+            found[self.inside.head] = self.inside.lines()
         if self.verdict in LAST_WORDS:
             return found
         found[self.head()] = [
@@ -309,6 +314,7 @@ class Recommendation:
             "failed": self.failed,
             "too_long": self.too_long,
             "not_measured": known.not_measured,
+            "inside": self.inside.numbers() if self.inside else None,
             "table": [row._asdict() for row in self.table],
             "machine": platform.platform(),
             "python": platform.python_version(),

@@ -138,6 +138,7 @@ class LoaderAndStep:
         self.nbytes = 0
         self.batch: Any = None  # one that no step has had, to time a device with
         self.device: OnDevice | None = None
+        self.reached = 0  # so many batches of these were made by runs
         self.longest = 0.0  # s; that a batch took
         self.start_of_one = 0.0  # s; until the first batch of a run with one worker
         self.now = Setting(
@@ -236,6 +237,8 @@ class LoaderAndStep:
             run.end()
         if step and self.synchronise:
             self.synchronise()
+        ahead = workers * factor  # are made, and not taken
+        self.reached = max(self.reached, size * (len(seen.batches) + ahead))
         self.nbytes = self.nbytes or run.nbytes
         if step and run.untouched is not None:
             self.batch = run.untouched
@@ -244,6 +247,10 @@ class LoaderAndStep:
             start = seen.batches[0].got - seen.began
             self.start_of_one = max(self.start_of_one, start)
         return seen
+
+    def not_yet_read(self) -> int:
+        """Return the number of the first batch that no run has made; 0 if there are not two of them."""
+        return self.reached if len(self.batches) - self.reached > 1 else 0
 
     def options(self, workers: int, factor: int, size: int) -> dict[str, Any]:
         """Return the arguments of the loader of a run."""
