@@ -15,6 +15,7 @@ from .choosing import Bounds, TableRow, Worth, work_of
 from .inside import Inside
 from .job import Job
 from .setting import Changes, Setting, as_arguments
+from .state import Training
 from .thresholds import AS_GOOD, MOST_ROWS, OTHERS
 from .verdict import Verdict
 
@@ -72,7 +73,8 @@ class Recommendation:
     for each setting, first that of the job as it is; *failed* says which settings were tried and
     raised, and *too_long* which would have taken too long to try. The first changes, as many as are
     *alike*, save the same as far as these runs can tell; the one that costs the least is first.
-    *inside* says where the time of the loader goes, where the step waits for that.
+    *inside* says where the time of the loader goes, where the step waits for that, and *training*
+    what was put back of what the step trains.
     """
 
     job: Job
@@ -85,6 +87,7 @@ class Recommendation:
     failed: list[str] = field(default_factory=list)
     too_long: list[str] = field(default_factory=list)
     inside: Inside | None = None
+    training: Training | None = None
 
     @property
     def verdict(self) -> str:
@@ -129,6 +132,8 @@ class Recommendation:
             found["What makes these numbers doubtful:"] = lines
         if lines := self.unlike():
             found["How many samples an epoch has depends on the number of workers:"] = lines
+        if self.training and self.training.head:
+            found[self.training.head] = self.training.not_put_back
         if self.inside:
             found[self.inside.head] = self.inside.lines()
         if self.verdict in LAST_WORDS:
@@ -314,6 +319,8 @@ class Recommendation:
             "failed": self.failed,
             "too_long": self.too_long,
             "not_measured": known.not_measured,
+            "put_back": self.training.names if self.training else [],
+            "not_put_back": self.training.not_put_back if self.training else [],
             "inside": self.inside.numbers() if self.inside else None,
             "table": [row._asdict() for row in self.table],
             "machine": platform.platform(),

@@ -26,6 +26,7 @@ from .loaders import (
 )
 from .machine import Others, allowed_cores, private_memory
 from .setting import Setting
+from .state import Training, kept
 from .thresholds import COPIES, DRAWN, KEPT, NEVER, PATIENCE
 from .uneven import spread
 from .watching import IN_HAND, Collated, Watch, WatchedBatch, watched
@@ -138,6 +139,7 @@ class LoaderAndStep:
         self.nbytes = 0
         self.batch: Any = None  # one that no step has had, to time a device with
         self.device: OnDevice | None = None
+        self.training: Training | None = None  # what the step trains, if that is put back
         self.reached = 0  # so many batches of these were made by runs
         self.longest = 0.0  # s; that a batch took
         self.start_of_one = 0.0  # s; until the first batch of a run with one worker
@@ -148,6 +150,19 @@ class LoaderAndStep:
             threads=self.threads()[-1],
             batch_size=self.batch_size,
         )
+
+    # ---- what the step trains ----
+
+    @contextmanager
+    def put_back(self) -> Iterator[None]:
+        """Put back after the block what the step trains; `training` says then what that was."""
+        with kept(self.step) as self.training:
+            yield
+
+    @property
+    def repeated_step(self) -> Callable[[Any], object]:
+        """The step, which may be called more often than its schedules allow while they are kept."""
+        return self.training.without_end(self.step) if self.training else self.step
 
     # ---- what the runs go over ----
 
@@ -207,7 +222,7 @@ class LoaderAndStep:
         if self.synchronise is None or self.batch is None:
             return None
         copies = max(1, COPIES // max(1, self.nbytes))
-        return on_device(self.step, self.batch, self.synchronise, most=copies)
+        return on_device(self.repeated_step, self.batch, self.synchronise, most=copies)
 
     # ---- a run ----
 
@@ -229,7 +244,9 @@ class LoaderAndStep:
         """
         loader = self.made(self.options(workers, factor, size))
         numbers = self.numbers[::size]
-        run = Run(workers, loader, self.step if step else None, self.place, numbers)
+        run = Run(
+            workers, loader, self.repeated_step if step else None, self.place, numbers
+        )
         run.keep = self.may_launch
         try:
             seen = run.until(seconds, least)

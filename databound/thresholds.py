@@ -151,6 +151,13 @@ MOST_PARTS = 6
 # Bytes. A process that reads fewer reads no samples: it looks at a file of the system, as we do.
 FEW_BYTES = 10_000
 
+# ---- what a step trains (state.py) ----
+
+# Share of the free memory that a copy of the weights may take: workers need the rest.
+ROOM = 0.5
+# Things in a container. One that holds more holds data, and no modules or optimisers.
+HELD = 100
+
 # ---- how long runs last (measuring.py) ----
 
 # Shares of a run. The first one fetches code and files, and nothing of it counts.
