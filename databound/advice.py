@@ -19,12 +19,14 @@ from .choosing import (
 )
 from .inside import Inside, look_inside
 from .job import Job
+from .knobs import TriedKnob, try_knobs
 from .measuring import measured
 from .page import LAST_WORDS, Recommendation, described
 from .runs import LoaderAndStep, Subject
+from .setting import Setting
 from .state import Training
 from .thresholds import ROUNDS, TRIED, USUAL
-from .verdict import decide
+from .verdict import Verdict, decide
 
 # Verdicts after which the loader's slowest part is what to make cheaper
 THE_LOADER_DECIDES = ("data-bound", "they take turns", "both want the same cores")
@@ -61,7 +63,13 @@ def recommended(job: Job, *, put_back: bool = True) -> Recommendation:
     bounds = bounds_of(job, now)
     if verdict.kind in LAST_WORDS:
         return Recommendation(
-            job, verdict, bounds, error, [now], training=trained_by(job.subject)
+            job,
+            verdict,
+            bounds,
+            error,
+            [now],
+            knobs=knobs_of(job, job.now, verdict, None, put_back=put_back),
+            training=trained_by(job.subject),
         )
     rows = rank(job, [forecast_row(job, changes) for changes in combinations(job)])
     table = [now, *rows]
@@ -75,6 +83,9 @@ def recommended(job: Job, *, put_back: bool = True) -> Recommendation:
             trials = try_best(job, job.subject, table, USUAL)
         table = with_trials(table, trials)
     choice = choose(job, table, trials, bounds, error)
+    inside = seen_inside(job) if verdict.kind in THE_LOADER_DECIDES else None
+    best = choice.worth[0].row.changes if choice.worth else {}
+    knobs = knobs_of(job, job.setting(**best), verdict, inside, put_back=put_back)
     return Recommendation(
         job,
         verdict,
@@ -85,7 +96,8 @@ def recommended(job: Job, *, put_back: bool = True) -> Recommendation:
         alike=choice.alike,
         failed=trials.failed if trials else [],
         too_long=trials.too_long if trials else [],
-        inside=seen_inside(job) if verdict.kind in THE_LOADER_DECIDES else None,
+        inside=inside,
+        knobs=knobs,
         training=trained_by(job.subject),
     )
 
@@ -97,6 +109,16 @@ def what_it_trains_put_back(
     if put_back and isinstance(subject, LoaderAndStep):
         return subject.put_back()
     return nullcontext()
+
+
+def knobs_of(
+    job: Job, setting: Setting, verdict: Verdict, inside: Inside | None, *, put_back: bool
+) -> list[TriedKnob]:
+    """Return what helps besides a *setting*, by real runs; nothing if these cannot tell."""
+    if job.subject is None or verdict.kind == "cannot tell":
+        return []
+    with what_it_trains_put_back(job.subject, put_back=put_back):
+        return try_knobs(job, job.subject, setting, verdict, inside)
 
 
 def trained_by(subject: Subject | None) -> Training | None:

@@ -14,6 +14,7 @@ from lessonkit.words import counted, milliseconds, number, percent, size
 from .choosing import Bounds, TableRow, Worth, work_of
 from .inside import Inside
 from .job import Job
+from .knobs import TriedKnob
 from .setting import Changes, Setting, as_arguments
 from .state import Training
 from .thresholds import AS_GOOD, MOST_ROWS, OTHERS
@@ -73,8 +74,8 @@ class Recommendation:
     for each setting, first that of the job as it is; *failed* says which settings were tried and
     raised, and *too_long* which would have taken too long to try. The first changes, as many as are
     *alike*, save the same as far as these runs can tell; the one that costs the least is first.
-    *inside* says where the time of the loader goes, where the step waits for that, and *training*
-    what was put back of what the step trains.
+    *inside* says where the time of the loader goes, where the step waits for that; *knobs* were
+    tried besides, and *training* says what was put back of what the step trains.
     """
 
     job: Job
@@ -87,6 +88,7 @@ class Recommendation:
     failed: list[str] = field(default_factory=list)
     too_long: list[str] = field(default_factory=list)
     inside: Inside | None = None
+    knobs: list[TriedKnob] = field(default_factory=list)
     training: Training | None = None
 
     @property
@@ -137,10 +139,11 @@ class Recommendation:
         if self.inside:
             found[self.inside.head] = self.inside.lines()
         if self.verdict in LAST_WORDS:
-            return found
+            return found | self.besides()
         found[self.head()] = [
             f"{rank}. {change}" for rank, change in enumerate(self.changes, 1)
         ]
+        found |= self.besides()
         found[self.rest] = []
         if self.failed:
             found["These settings were tried, and they failed:"] = self.failed
@@ -151,6 +154,15 @@ class Recommendation:
             not_seen.append(NOT_WHOLE)
         found["Not taken into account:"] = not_seen
         return found
+
+    def besides(self) -> dict[str, list[str]]:
+        """Return what was tried beside the first change, one at a time, if anything was."""
+        if not self.knobs:
+            return {}
+        beside = (
+            f"with {self.changes[0].line}" if self.changes else "with the loader as it is"
+        )
+        return {f"Tried besides, each by itself, {beside}:": [*map(str, self.knobs)]}
 
     def takes(self) -> str:
         """Say what an epoch takes by the forecast, and what was seen of it."""
@@ -319,6 +331,7 @@ class Recommendation:
             "failed": self.failed,
             "too_long": self.too_long,
             "not_measured": known.not_measured,
+            "knobs": [knob._asdict() for knob in self.knobs],
             "put_back": self.training.names if self.training else [],
             "not_put_back": self.training.not_put_back if self.training else [],
             "inside": self.inside.numbers() if self.inside else None,

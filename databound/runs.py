@@ -4,7 +4,7 @@ import os
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain, islice
 from time import perf_counter, process_time
@@ -36,6 +36,8 @@ from .watching import IN_HAND, Collated, Watch, WatchedBatch, watched
 
 # Arguments of the loader that its runs have, too
 PASSED = ("worker_init_fn", "pin_memory", "in_order", "getitems")
+# Arguments of PyTorch's loader that a run may have otherwise
+MAY_CHANGE = ("in_order", "pin_memory", "multiprocessing_context", "worker_init_fn")
 
 
 class Subject(Protocol):
@@ -58,6 +60,10 @@ class Subject(Protocol):
     nbytes: int
     may_launch: bool
     device: OnDevice | None
+
+    @property
+    def may_change(self) -> Mapping[str, object]:
+        """The arguments of the loader that a run may have otherwise, as they are now."""
 
     def clock(self) -> float:
         """Return the seconds of the clock on which its runs take their time."""
@@ -83,12 +89,14 @@ class Subject(Protocol):
         step: bool = False,
         factor: int = 2,
         size: int = 1,
+        also: Mapping[str, object] | None = None,
     ) -> Watch:
         """Return what a run with *workers* showed.
 
         It ends after *seconds* and when *least* batches have come, or with the loader. The run
         calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
-        *size* times as large. Raises RuntimeError if the loader or the step does.
+        *size* times as large; *also* are other arguments of its loader. Raises RuntimeError if the
+        loader or the step does.
         """
 
 
@@ -150,6 +158,14 @@ class LoaderAndStep:
             threads=self.threads()[-1],
             batch_size=self.batch_size,
         )
+
+    @property
+    def may_change(self) -> Mapping[str, object]:
+        """The arguments of the loader that a run may have otherwise, as they are now."""
+        if isinstance(self.owner, DataLoader):  # ours
+            return {"in_order": self.in_order}
+        said = self.loader
+        return {name: getattr(said, name) for name in MAY_CHANGE if hasattr(said, name)}
 
     # ---- what the step trains ----
 
@@ -235,14 +251,16 @@ class LoaderAndStep:
         step: bool = False,
         factor: int = 2,
         size: int = 1,
+        also: Mapping[str, object] | None = None,
     ) -> Watch:
         """Return what a run with *workers* showed.
 
         It ends after *seconds* and when *least* batches have come, or with the loader. The run
         calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
-        *size* times as large. Raises RuntimeError if the loader or the step does.
+        *size* times as large; *also* are other arguments of its loader. Raises RuntimeError if the
+        loader or the step does.
         """
-        loader = self.made(self.options(workers, factor, size))
+        loader = self.made(self.options(workers, factor, size) | dict(also or {}))
         numbers = self.numbers[::size]
         run = Run(
             workers, loader, self.repeated_step if step else None, self.place, numbers

@@ -151,6 +151,14 @@ MOST_PARTS = 6
 # Bytes. A process that reads fewer reads no samples: it looks at a file of the system, as we do.
 FEW_BYTES = 10_000
 
+# ---- what no forecast knows (knobs.py) ----
+
+# Times as large as now are the batches that are tried where there should be fewer of them.
+LARGER = 2
+# Cores that one process holds while it makes batches, above which libraries compute with threads there:
+# what one thread holds is 1, and the noise of the clocks is far from a third of it.
+SEVERAL_CORES = 1.3
+
 # ---- what a step trains (state.py) ----
 
 # Share of the free memory that a copy of the weights may take: workers need the rest.
