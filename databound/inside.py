@@ -301,7 +301,7 @@ def one_pass(subject: LoaderAndStep, first: int, seconds: float, least: int) -> 
             for name in ("_shutdown_workers", "close"):
                 getattr(source, name, int)()
     cores = (process_time() - on_core) / max(1e-9, took - waits)
-    read = Pass.between(before, read_so_far(), took / max(1, batches))
+    read = Pass.since(before, took / max(1, batches), batches)
     return Passed(batches, took, waits, cores, read, looks)
 
 

@@ -134,12 +134,10 @@ class Recommendation:
             found["What makes these numbers doubtful:"] = lines
         if lines := self.unlike():
             found["How many samples an epoch has depends on the number of workers:"] = lines
-        if self.training and self.training.head:
-            found[self.training.head] = self.training.not_put_back
         if self.inside:
             found[self.inside.head] = self.inside.lines()
         if self.verdict in LAST_WORDS:
-            return found | self.besides()
+            return found | self.besides() | self.put_back()
         found[self.head()] = [
             f"{rank}. {change}" for rank, change in enumerate(self.changes, 1)
         ]
@@ -149,6 +147,7 @@ class Recommendation:
             found["These settings were tried, and they failed:"] = self.failed
         if self.too_long:
             found["These settings would have taken too long to try:"] = self.too_long
+        found |= self.put_back()
         not_seen = list(NOT_SEEN)
         if not self.job.whole:
             not_seen.append(NOT_WHOLE)
@@ -163,6 +162,12 @@ class Recommendation:
             f"with {self.changes[0].line}" if self.changes else "with the loader as it is"
         )
         return {f"Tried besides, each by itself, {beside}:": [*map(str, self.knobs)]}
+
+    def put_back(self) -> dict[str, list[str]]:
+        """Return what is as before of what the step trains, and what is not."""
+        if self.training is None or not self.training.head:
+            return {}
+        return {self.training.head: self.training.not_put_back}
 
     def takes(self) -> str:
         """Say what an epoch takes by the forecast, and what was seen of it."""

@@ -33,19 +33,20 @@ def read_so_far() -> Read | None:
 
 
 class Pass(NamedTuple):
-    """A pass over some samples: the *seconds* per batch, and what was *read* if that is known."""
+    """A pass over so many *batches*: the *seconds* for each, and what was *read* if that is known."""
 
     seconds: float
     read: Read | None
+    batches: int = 1
 
     @classmethod
-    def between(cls, before: Read | None, after: Read | None, seconds: float) -> "Pass":
-        """Return a pass of *seconds* per batch, between two counts of what was read."""
+    def since(cls, before: Read | None, seconds: float, batches: int) -> "Pass":
+        """Return a pass of *seconds* per batch that ends now, and began when *before* was read."""
+        after = read_so_far()
         if before is None or after is None:
-            return cls(seconds, None)
-        return cls(
-            seconds, Read(after.asked - before.asked, after.fetched - before.fetched)
-        )
+            return cls(seconds, None, batches)
+        read = Read(after.asked - before.asked, after.fetched - before.fetched)
+        return cls(seconds, read, batches)
 
 
 class Storage(NamedTuple):
@@ -78,11 +79,16 @@ class Storage(NamedTuple):
         share = self.share or 0.0
         second = milliseconds(self.second.seconds)
         first = milliseconds(self.first.seconds)
-        words = f"A second pass over the same samples took {second} per batch instead of {first}"
         if share < SMALL:
-            words += ", no less than passes differ: storage takes little"
+            words = (
+                f"A second pass over the same samples took {second} per batch, and the first "
+                f"{first}, which differ by chance: storage takes little"
+            )
         else:
-            words += f": {whole_percent(share)} of the first was storage"
+            words = (
+                f"A second pass over the same samples took {second} per batch instead of {first}: "
+                f"{whole_percent(share)} of the first was storage"
+            )
         return f"{words} ({self.told(read)})."
 
     def told(self, read: Read) -> str:
@@ -96,8 +102,8 @@ class Storage(NamedTuple):
         return words
 
     def reads_files(self, read: Read) -> bool:
-        """Whether so much was *read* that it may have been samples."""
-        return read.asked > FEW_BYTES
+        """Whether so much was *read* for a batch that it may have been samples."""
+        return read.asked > FEW_BYTES * self.first.batches
 
     def numbers(self) -> dict[str, object]:
         """Return the passes for programs."""

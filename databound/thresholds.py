@@ -148,8 +148,8 @@ SWITCH = 1e-5
 # Shares of a loader's time that are named, and how many of them.
 SMALLEST_PART = 0.02
 MOST_PARTS = 6
-# Bytes. A process that reads fewer reads no samples: it looks at a file of the system, as we do.
-FEW_BYTES = 10_000
+# Bytes for a batch. Who reads fewer reads no samples: to time a batch, we read some 100 ourselves.
+FEW_BYTES = 1_000
 
 # ---- what no forecast knows (knobs.py) ----
 

@@ -396,7 +396,7 @@ CACHED = Read(asked=1_000_000, fetched=0)
     [
         (Pass(0.020, READ), Pass(0.005, CACHED), 0.75, ": 75 % of the first was storage"),
         (Pass(0.020, READ), Pass(0.030, CACHED), 0.0, "storage takes little"),
-        (Pass(0.020, READ), Pass(0.019, CACHED), 0.05, "no less than passes differ"),
+        (Pass(0.020, READ), Pass(0.019, CACHED), 0.05, "differ by chance"),
         (Pass(0.020, READ), Pass(0.005, READ), 0.75, "as well, so it is more"),
         (
             Pass(0.020, Read(1_000_000, 100_000)),
@@ -406,6 +406,7 @@ CACHED = Read(asked=1_000_000, fetched=0)
         ),
         (Pass(0.020, CACHED), Pass(0.005, CACHED), None, "were in memory already"),
         (Pass(0.020, Read(300, 0)), Pass(0.005, CACHED), None, ""),
+        (Pass(0.020, Read(9_000, 0), 10), Pass(0.005, CACHED), None, ""),
         (Pass(0.020, None), Pass(0.005, None), None, "does not count"),
     ],
 )
@@ -425,10 +426,11 @@ def test_what_is_read_is_what_the_system_counts(
     counted.write_text("rchar: 70\nwchar: 1\nread_bytes: 40\n")
     monkeypatch.setattr(storage, "COUNTED", counted)
     assert read_so_far() == Read(70, 40)
-    assert Pass.between(Read(50, 30), read_so_far(), 1.0).read == Read(20, 10)
+    assert Pass.since(Read(50, 30), 1.0, 3) == Pass(1.0, Read(20, 10), 3)
+    assert Pass.since(None, 1.0, 3).read is None
     counted.write_text("nothing")
     assert read_so_far() is None
-    assert Pass.between(Read(50, 30), None, 1.0).read is None
+    assert Pass.since(Read(50, 30), 1.0, 3).read is None
 
 
 # ---- on the page ----
