@@ -13,6 +13,7 @@ from lessonkit.words import milliseconds
 
 from .batches import bytes_of, own_copy, same, samples_of
 from .runs import restored
+from .state import kept
 from .storage import Pass, Storage, read_so_far
 from .thresholds import COPIES, REPEATS, SMALL, TAKEN_READY, UNTIL_READY
 from .verdict import Facts, Verdict, decide
@@ -93,8 +94,8 @@ def probe(
     all three are made three times, and the medians count. If the loader has workers, a few
     batches are taken at the end, each when it has had time to become ready. If the first run read
     from storage, a run over the same samples follows, which finds them in memory: what it saves
-    was storage. Random states are restored. *step* is really
-    called each time, so give it a model that may be trained; it may take its batch apart.
+    was storage. *step* is really called each time, and may take its batch apart; what it trains is
+    put back, as are random states.
 
     *loader* is an iterable that can be iterated more than once, or a function that makes one.
     *synchronise* is a function that waits until the accelerator has done what *step* only
@@ -105,7 +106,7 @@ def probe(
     check.integer("skip", skip, least=0)
     wait = check.function("synchronise", synchronise or (lambda: None))
     loop = Loop(loader, step, wait, batches, skip)
-    with restored():
+    with restored(), kept(step):
         rounds = [loop.three_runs() for _ in range(REPEATS)]
     with restored():  # from the same states, so a loader that draws draws the same
         storage = loop.storage()
