@@ -2,6 +2,7 @@
 
 import ast
 import linecache
+import sys
 from functools import cache
 from pathlib import Path
 from sysconfig import get_paths
@@ -11,16 +12,30 @@ from types import CodeType
 import lessonkit
 
 OURS = Path(__file__).parent
-# Below one of these a file is a library's, or ours: users look for what they wrote themselves
-LIBRARIES = (
-    *(Path(get_paths()[name]) for name in ("purelib", "platlib", "stdlib", "platstdlib")),
+# Below one of these a file is Python's, or ours
+KNOWN = (
+    *(Path(get_paths()[name]) for name in ("stdlib", "platstdlib")),
     OURS,
     Path(lessonkit.__file__).parent,
 )
-# From one of these on, the path of a module is its name
-ROOTS = (*LIBRARIES[:-2], *(folder.parent for folder in LIBRARIES[-2:]))
 PACKAGES = ("site-packages", "dist-packages")  # of any interpreter
 LONGEST = 60  # characters of an expression
+
+
+def folder_of_packages(path: Path) -> Path | None:
+    """Return the folder above a file into which packages are installed, such as that of its library."""
+    for folder in path.parents:
+        if folder.name in PACKAGES or (
+            str(folder) in sys.path and is_installed_into(folder)
+        ):
+            return folder
+    return None
+
+
+@cache
+def is_installed_into(folder: Path) -> bool:
+    """Whether packages are installed into a *folder*: pip notes there what they are."""
+    return next(folder.glob("*.dist-info"), None) is not None
 
 
 @cache
@@ -29,9 +44,9 @@ def is_own(file: str) -> bool:
     if file.startswith("<") and not file.startswith("<ipython-input"):
         return False
     path = Path(file)
-    if any(part in PACKAGES for part in path.parts):
+    if any(path.is_relative_to(folder) for folder in KNOWN):
         return False
-    return not any(path.is_relative_to(folder) for folder in LIBRARIES)
+    return folder_of_packages(path) is None
 
 
 def is_ours(file: str) -> bool:
@@ -65,10 +80,9 @@ def module_of(file: str) -> str:
     if file.startswith("<"):
         return file.strip("<>").removeprefix("frozen ")
     path = Path(file)
-    for package in PACKAGES:
-        if package in path.parts:
-            path = Path(*path.parts[path.parts.index(package) + 1 :])
-    root = next((root for root in ROOTS if path.is_relative_to(root)), Path(path.anchor))
+    installed = folder_of_packages(path)
+    roots = [installed] if installed else [*KNOWN[:2], OURS.parent, KNOWN[-1].parent]
+    root = next((root for root in roots if path.is_relative_to(root)), Path(path.anchor))
     parts = path.relative_to(root).with_suffix("").parts
     return ".".join(part for part in parts if part != "__init__")
 

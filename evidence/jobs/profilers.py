@@ -96,7 +96,7 @@ def by_looks(looks: Looks) -> dict[str, float]:
     return found
 
 
-def by_cprofile() -> dict[str, float]:
+def by_cprofile() -> Mapping[str, float]:
     """Return the seconds of each function by `cProfile`."""
     profiler = cProfile.Profile()
     profiler.runcall(called)

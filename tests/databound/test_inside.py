@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.modelled_jobs import Modelled
 
-from databound import inside, storage, watching
+from databound import advice, inside, storage, watching
 from databound.code import call_at, is_own, named_function
 from databound.inside import (
     OF_DATASET,
@@ -28,6 +29,7 @@ from databound.inside import (
 )
 from databound.runs import LoaderAndStep
 from databound.storage import Pass, Read, Storage, read_so_far
+from databound.thresholds import USUAL
 from databound.watching import Collated, Watched
 from lessonkit import DataLoader, Dataset
 
@@ -217,6 +219,22 @@ def test_own_is_what_no_library_is_installed_as() -> None:
     ):
         assert not is_own(file), file
     assert not is_own("/elsewhere/site-packages/PIL/Image.py")
+
+
+def test_a_folder_into_which_pip_has_installed_holds_libraries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, note in (("libraries", "other-1.0.dist-info"), ("mine", "mine.egg-info")):
+        folder = tmp_path / name
+        (folder / note).mkdir(parents=True)
+        monkeypatch.syspath_prepend(folder)
+    assert not is_own(str(tmp_path / "libraries" / "other" / "deep.py"))
+    assert is_own(str(tmp_path / "mine" / "train.py"))
+    assert is_own(str(tmp_path / "train.py"))
+    code = json.loads.__code__.replace(
+        co_filename=str(tmp_path / "libraries" / "other" / "deep.py")
+    )
+    assert named_function(code) == "other.deep.loads"
 
 
 def test_a_function_of_a_library_is_named_as_an_import_has_it() -> None:
@@ -465,3 +483,53 @@ def test_a_page_names_the_slowest_part_and_adds_the_small_ones_up() -> None:
         "Seen in 600 looks at 30 batches.",
     ]
     assert json.loads(json.dumps(found.numbers()))["parts"][0]["share"] == 0.62
+
+
+def canned() -> Inside:
+    pass_ = Pass(0.04, None)
+    part = Part(1.0, "fetch", "train.py:7", "decode(...)", "")
+    return Inside([part], 0.04, 1, 1, 0.0, 1.0, Storage(pass_, pass_))
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (Modelled(0.020, 0.010, computes=False), True),
+        (Modelled(0.0004, 0.020, computes=False), False),  # step-bound
+    ],
+)
+def test_a_page_looks_inside_where_the_step_waits_for_the_loader(
+    monkeypatch: pytest.MonkeyPatch, model: Modelled, said: bool
+) -> None:
+    monkeypatch.setattr(advice, "seen_inside", lambda job: canned())
+    page = advice.recommended(model.job())
+    assert (canned().head in page.sections()) == said
+    assert (canned().head in page._repr_html_()) == said
+    assert bool(page.numbers()["inside"]) == said
+
+
+def test_batches_that_take_long_and_jobs_that_are_no_more_are_not_looked_into(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(advice, "look_inside", lambda subject: canned())
+    job = Modelled(0.020, 0.010, computes=False).job()
+    assert advice.seen_inside(job) is None  # nothing of it can be run
+    loader = library.utils.data.DataLoader(range(8), batch_size=4)
+    job.subject = LoaderAndStep(loader, print)
+    assert advice.seen_inside(job)
+    job.numbers.waits = 0.26 * USUAL.most
+    assert advice.seen_inside(job) is None
+    job.subject = None
+    assert advice.seen_inside(job) is None
+
+
+def test_who_has_had_all_samples_begins_with_the_first(library: Any) -> None:
+    loader = library.utils.data.DataLoader(range(40), batch_size=4)
+    subject = LoaderAndStep(loader, print)
+    assert subject.not_yet_read() == 0
+    subject.go(0, 0.0, least=3)
+    assert subject.not_yet_read() == 3
+    subject.go(1, 0.0, least=3, factor=2)
+    assert subject.not_yet_read() == 5  # what was made ahead was read, too
+    subject.go(0, 60.0)
+    assert subject.not_yet_read() == 0
