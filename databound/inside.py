@@ -14,12 +14,20 @@ from time import perf_counter, process_time
 from types import CodeType, FrameType
 from typing import Any, Literal, NamedTuple
 
-from lessonkit.words import counted, milliseconds
+from lessonkit.words import counted, milliseconds, number
 
 from .code import call_at, is_ours, is_own, named_function, place_of
 from .runs import LoaderAndStep, restored
 from .storage import Pass, Storage, read_so_far, whole_percent
-from .thresholds import LOOK_EVERY, MOST_PARTS, MOSTLY, SMALLEST_PART, SWITCH, USUAL
+from .thresholds import (
+    LOOK_EVERY,
+    MOST_PARTS,
+    MOSTLY,
+    SEVERAL_CORES,
+    SMALLEST_PART,
+    SWITCH,
+    USUAL,
+)
 from .watching import IN_HAND, BatchInHand, Collated, Watched, not_waiting
 
 Stage = Literal["fetch", "collate", "loader", "watch"]
@@ -160,11 +168,11 @@ def doing(stack: Stack, stages: Mapping[CodeType, Stage]) -> tuple[Doing, str]:
     """
     stage: Stage = "fetch"
     inner = stack
-    for number, at in enumerate(stack):
+    for place, at in enumerate(stack):
         if at.code in stages:
             stage = stages[at.code]
-            inner = stack[number + 1 :]
-    own = [number for number, at in enumerate(inner) if is_own(at.code.co_filename)]
+            inner = stack[place + 1 :]
+    own = [place for place, at in enumerate(inner) if is_own(at.code.co_filename)]
     if own:
         mine = inner[own[-1]]
         what = Doing(stage, place_of(*mine), call_at(*mine))
@@ -238,6 +246,12 @@ class Inside:
         if self.waits >= SMALLEST_PART:
             lines.append(
                 f"For {whole_percent(self.waits)} of the time it waits: no core is busy."
+            )
+        if self.cores >= SEVERAL_CORES:
+            lines.append(
+                f"To make a batch holds {number(self.cores, 1)} cores: a library computes with "
+                "threads, which those of other workers get in the way of. OMP_NUM_THREADS=1 before "
+                "Python starts, or one thread set in worker_init_fn, ends that."
             )
         if said := self.storage.sentence:
             lines.append(said)

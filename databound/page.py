@@ -217,6 +217,8 @@ class Recommendation:
         """Return the words above the changes."""
         if not self.changes:
             least = percent(max(AS_GOOD, self.error))
+            if any(knob.worth for knob in self.knobs):
+                return f"No change that can be forecast saves more than {least}."
             return f"No change of a setting saves more than {least}."
         if self.alike > 1:
             return f"Change this (the first {self.alike} save the same; number 1 needs the least):"

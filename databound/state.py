@@ -153,9 +153,9 @@ class Kept:
             kept.gradients = [(one, on_host(one.grad)) for one in owner.parameters()]
         return kept
 
-    def put_back(self) -> None:
-        """Let the owner be as it was. What is kept stays, and may be put back again."""
-        self.owner.load_state_dict(deepcopy(self.state))
+    def put_back(self, *, for_good: bool) -> None:
+        """Let the owner be as it was; if that is *for good*, it may have our copy for its own."""
+        self.owner.load_state_dict(self.state if for_good else deepcopy(self.state))
         for one, training in self.modes:
             one.training = training
         for parameter, gradient in self.gradients:
@@ -212,7 +212,7 @@ class Training:
         """Put back the schedules that would end with the next step."""
         for kept in self.ending:
             if kept.owner.last_epoch >= kept.owner.total_steps - 1:
-                kept.put_back()
+                kept.put_back(for_good=False)
 
     def without_end(self, step: Callable[[Batch], object]) -> Callable[[Batch], object]:
         """Return a *step* that may be called as often as one likes, whatever its schedules say."""
@@ -229,7 +229,7 @@ class Training:
         """Let all be as it was, and forget the copies."""
         for kept in self.kept:
             try:
-                kept.put_back()
+                kept.put_back(for_good=True)
             except Exception as error:  # whatever its class raises
                 self.not_put_back.append(f"{kept.name}: {error!r}")
                 self.names.remove(kept.name)

@@ -533,3 +533,12 @@ def test_who_has_had_all_samples_begins_with_the_first(library: Any) -> None:
     assert subject.not_yet_read() == 5  # what was made ahead was read, too
     subject.go(0, 60.0)
     assert subject.not_yet_read() == 0
+
+
+@pytest.mark.parametrize(("cores", "said"), [(1.2, False), (1.96, True)])
+def test_threads_of_a_library_are_named_where_one_process_holds_several_cores(
+    cores: float, said: bool
+) -> None:
+    found = canned()
+    found.cores = cores
+    assert ("To make a batch holds 2 cores" in " ".join(found.lines())) == said

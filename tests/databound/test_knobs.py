@@ -315,6 +315,9 @@ def test_a_page_says_what_was_tried_besides(capsys: pytest.CaptureFixture[str]) 
     assert said in page._repr_html_()
     page.changes.clear()
     assert "with the loader as it is:" in str(page)
+    assert page.head().startswith("No change that can be forecast saves more than")
+    page.knobs.clear()
+    assert page.head().startswith("No change of a setting saves more than")
 
 
 def test_a_step_bound_page_names_larger_batches_where_launching_decides(
