@@ -91,13 +91,16 @@ def call_at(code: CodeType, instruction: int) -> str:
     """Return the expression that an *instruction* of *code* computes, as it is written there.
 
     Arguments are left out: `image.resize(...)`. What is no expression, and what nobody can
-    read, is the line as it is; Python 3.10 knows no more than lines.
+    read, is the line as it is; Python 3.10 knows no more than lines. Where a function only begins,
+    nothing is computed yet.
     """
     file = code.co_filename
     line = linecache.getline(file, line_at(code, instruction)).strip()
     written = source_of(code, instruction)
     if written is None:
         return shortened(line)
+    if not written.strip():
+        return ""
     try:
         tree = ast.parse(dedent(written).strip(), mode="eval")
     except (SyntaxError, ValueError):

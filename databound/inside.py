@@ -175,7 +175,8 @@ def doing(stack: Stack, stages: Mapping[CodeType, Stage]) -> tuple[Doing, str]:
     own = [place for place, at in enumerate(inner) if is_own(at.code.co_filename)]
     if own:
         mine = inner[own[-1]]
-        what = Doing(stage, place_of(*mine), call_at(*mine))
+        call = call_at(*mine) or mine.code.co_name
+        what = Doing(stage, place_of(*mine), call)
         return what, in_library(inner[own[-1] + 1 :])
     if stage == "collate":
         return Doing(stage, "", "collate"), in_library(inner)
@@ -191,7 +192,9 @@ def in_library(stack: Stack) -> str:
     if not stack:
         return ""
     innermost = stack[-1]
-    return f"{call_at(*innermost)} in {named_function(innermost.code)}"
+    call = call_at(*innermost)
+    name = named_function(innermost.code)
+    return f"{call} in {name}" if call else name
 
 
 def parts_of(looks: Looks, stages: Mapping[CodeType, Stage]) -> list[Part]:

@@ -19,9 +19,11 @@ from databound.inside import (
     OF_DATASET,
     OF_LOADER,
     STAGES,
+    At,
     Inside,
     Looks,
     Part,
+    in_library,
     look_inside,
     looked_at,
     parts_of,
@@ -205,6 +207,23 @@ def test_a_call_is_written_without_its_arguments(
     thing = Anything()
     exec(compile(source, str(file), "exec"), {"a": thing, "x": 0, "y": 0})
     assert found[-1] == told
+
+
+@names_calls
+def test_where_a_function_only_begins_it_has_its_name(spending: Spending) -> None:
+    def begins() -> None:
+        """Nothing."""
+
+    code = begins.__code__
+    starts = [
+        place for place, found in enumerate(code.co_positions()) if found[2:] == (0, 0)
+    ]
+    at = At(code, 2 * starts[0])
+    spending.looks.look([(at,)], 1.0)
+    (part,) = parts_of(spending.looks, STAGES)
+    assert part.name == f"begins in {HERE}:{code.co_firstlineno}"
+    library = named_function.__code__
+    assert in_library((At(library, at.instruction),)) == "databound.code.named_function"
 
 
 def test_own_is_what_no_library_is_installed_as() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from databound import machine, measure_job, measuring, state
+from databound import machine, measure_job, measuring, probe, state
 from databound.batches import bytes_of
 from databound.state import Training, kept, reached
 from databound.thresholds import Durations
@@ -274,6 +274,12 @@ def test_a_job_is_measured_and_its_model_is_as_before(
         job = measuring.measured(loader, step, put_back=False)
         assert model.count > 3
         assert job.subject.training is None  # type: ignore[union-attr]
+
+
+def test_probe_leaves_what_it_trains_as_before() -> None:
+    model = Counts(5)
+    probe([[1]] * 30, closure(model))
+    assert (model.count, model.more) == (5, [5])
 
 
 # ---- with PyTorch itself ----
