@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from lessonkit.engine import check
@@ -16,40 +17,60 @@ from .choosing import (
     try_best,
     with_trials,
 )
+from .inside import Inside, look_inside
 from .job import Job
+from .knobs import TriedKnob, try_knobs
 from .measuring import measured
 from .page import LAST_WORDS, Recommendation, described
+from .runs import LoaderAndStep, Subject
+from .setting import Setting
+from .state import Training
 from .thresholds import ROUNDS, TRIED, USUAL
-from .verdict import decide
+from .verdict import Verdict, decide
+
+# Verdicts after which the loader's slowest part is what to make cheaper
+THE_LOADER_DECIDES = ("data-bound", "they take turns", "both want the same cores")
 
 
-def recommend(loader: Any, step: Callable[[Any], object] | None = None) -> Recommendation:
+def recommend(
+    loader: Any, step: Callable[[Any], object] | None = None, *, put_back: bool = True
+) -> Recommendation:
     """Measure a PyTorch *loader* with a *step*, and say what to change and what that saves.
 
     It takes about 25 seconds: 15 to measure, and ten to run the best settings beside the job as it
     is. The start of workers is added to that, and takes long if they are not forked; so do
     batches that take long. A setting that fails is dropped, and the page says so. *step* is
-    really called, with batches of the loader, and may take them apart: give it a model that may be
-    trained. Two lines of text are printed as it goes on. Random states and the number of threads
-    are restored. Instead of both, *loader* may be a `Job` that `measure_job` gave, or one that was
-    stored: of a stored one nothing is run.
+    really called, with batches of the loader, and may take them apart. What it trains is *put_back*:
+    modules, optimisers and schedules that its code names, and the page says which. Some lines of
+    text are printed as it goes on. Random states and the number of threads are restored. Instead
+    of both, *loader* may be a `Job` that `measure_job` gave, or one that was stored: of a stored
+    one nothing is run.
 
     Raises TypeError if it is no loader, ValueError for one that gives nothing, and
     RuntimeError that says at which batch the loader or the step raised.
     """
     if isinstance(loader, Job):
-        return recommended(loader)
-    return recommended(measured(loader, check.function("step", step), tell=print))
+        return recommended(loader, put_back=put_back)
+    job = measured(loader, check.function("step", step), tell=print, put_back=put_back)
+    return recommended(job, put_back=put_back)
 
 
-def recommended(job: Job) -> Recommendation:
+def recommended(job: Job, *, put_back: bool = True) -> Recommendation:
     """Return the page on a *job*: the best settings are really run, unless it was stored."""
     error = job.numbers.noise
     now = forecast_row(job, {})
     verdict = decide(facts_of(job, now, error))
     bounds = bounds_of(job, now)
     if verdict.kind in LAST_WORDS:
-        return Recommendation(job, verdict, bounds, error, [now])
+        return Recommendation(
+            job,
+            verdict,
+            bounds,
+            error,
+            [now],
+            knobs=knobs_of(job, job.now, verdict, None, put_back=put_back),
+            training=trained_by(job.subject),
+        )
     rows = rank(job, [forecast_row(job, changes) for changes in combinations(job)])
     table = [now, *rows]
     trials = None
@@ -58,9 +79,13 @@ def recommended(job: Job) -> Recommendation:
         print(
             f"trying the best {TRIED} settings beside the job as it is: about {seconds} s"
         )
-        trials = try_best(job, job.subject, table, USUAL)
+        with what_it_trains_put_back(job.subject, put_back=put_back):
+            trials = try_best(job, job.subject, table, USUAL)
         table = with_trials(table, trials)
     choice = choose(job, table, trials, bounds, error)
+    inside = seen_inside(job) if verdict.kind in THE_LOADER_DECIDES else None
+    best = choice.worth[0].row.changes if choice.worth else {}
+    knobs = knobs_of(job, job.setting(**best), verdict, inside, put_back=put_back)
     return Recommendation(
         job,
         verdict,
@@ -71,4 +96,43 @@ def recommended(job: Job) -> Recommendation:
         alike=choice.alike,
         failed=trials.failed if trials else [],
         too_long=trials.too_long if trials else [],
+        inside=inside,
+        knobs=knobs,
+        training=trained_by(job.subject),
     )
+
+
+def what_it_trains_put_back(
+    subject: Subject, *, put_back: bool
+) -> AbstractContextManager[None]:
+    """Return a block after which what a real step trains is as before, if it is to be *put_back*."""
+    if put_back and isinstance(subject, LoaderAndStep):
+        return subject.put_back()
+    return nullcontext()
+
+
+def knobs_of(
+    job: Job, setting: Setting, verdict: Verdict, inside: Inside | None, *, put_back: bool
+) -> list[TriedKnob]:
+    """Return what helps besides a *setting*, by real runs; nothing if these cannot tell."""
+    if job.subject is None or verdict.kind == "cannot tell":
+        return []
+    with what_it_trains_put_back(job.subject, put_back=put_back):
+        return try_knobs(job, job.subject, setting, verdict, inside)
+
+
+def trained_by(subject: Subject | None) -> Training | None:
+    """Return what a real step trained and what of it was put back; None if it was to stay."""
+    return subject.training if isinstance(subject, LoaderAndStep) else None
+
+
+def seen_inside(job: Job) -> Inside | None:
+    """Return where the time of a *job*'s loader goes; None if nothing of it can be run.
+
+    Of batches that take long there is no time to see a second one twice.
+    """
+    each = job.numbers.works + job.numbers.waits
+    if not isinstance(job.subject, LoaderAndStep) or 4 * each > USUAL.most:
+        return None
+    print(f"looking inside the loader: about {max(2 * USUAL.inside, 4 * each):.0f} s")
+    return look_inside(job.subject)

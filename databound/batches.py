@@ -54,6 +54,25 @@ def copy_of_leaf(value: object) -> object:
     return value
 
 
+def same(batch: object, other: object) -> bool:
+    """Whether two batches hold the same: the same numbers in their arrays, and the same else."""
+    return contents_of(batch) == contents_of(other)
+
+
+def contents_of(batch: object) -> list[object]:
+    """Return what the leaves of a *batch* hold: bytes of arrays and tensors, and other things as text."""
+    found: list[object] = []
+
+    def note(leaf: Any) -> object:
+        if hasattr(leaf, "is_pinned") and hasattr(leaf, "numpy"):  # a tensor
+            leaf = leaf.detach().cpu().numpy()
+        found.append(leaf.tobytes() if hasattr(leaf, "tobytes") else repr(leaf))
+        return leaf
+
+    each_part(batch, note)
+    return found
+
+
 def bytes_of(batch: object) -> int:
     """Return the bytes of the arrays, tensors and byte strings in *batch*; 0 if it has none."""
     if isinstance(batch, (bytes, bytearray)):

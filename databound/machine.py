@@ -7,6 +7,9 @@ from pathlib import Path
 from time import perf_counter
 
 QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of a container: microseconds, in as many
+MEMORY = Path("/proc/meminfo")
+MEMORY_QUOTA = Path("/sys/fs/cgroup/memory.max")  # of a container, in bytes
+MEMORY_USED = Path("/sys/fs/cgroup/memory.current")
 STATISTICS = Path("/proc/stat")
 # The columns of /proc/stat in which a core is busy: user, nice, system, irq, softirq
 BUSY = (1, 2, 3, 6, 7)
@@ -36,6 +39,18 @@ def private_memory(pid: int) -> int | None:
             if line.startswith("Private_"):
                 found += 1024 * int(line.split()[1])
     return found or None
+
+
+def free_memory() -> int | None:
+    """Return the bytes of memory that a program can still have; None where the system does not say."""
+    with suppress(OSError, ValueError, KeyError):
+        lines = MEMORY.read_text().splitlines()
+        said = dict(line.split(":", 1) for line in lines)
+        free = 1024 * int(said["MemAvailable"].split()[0])
+        with suppress(OSError, ValueError):  # a container may have less
+            free = min(free, int(MEMORY_QUOTA.read_text()) - int(MEMORY_USED.read_text()))
+        return free
+    return None
 
 
 def busy_seconds() -> float | None:

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from statistics import fmean
@@ -67,8 +67,9 @@ def measure_job(
     Both are run for about 14 seconds in short runs, without and with workers, alone and
     together; for longer if their batches take long. The `forecast` of the `Job` says what other
     settings would take; its `model` and `run` show them in every picture and analysis of
-    lessonkit. The step is really called, so give it a model that may be trained; it may take its
-    batch apart. Random states and the number of threads are restored. If the step only launches
+    lessonkit. The step is really called, and what it trains is put back: modules, optimisers and
+    schedules that its code names. It may take its batch apart. Random states and the number of
+    threads are restored. If the step only launches
     work on a device, *synchronise* is a function that waits for it, and the model has the device's
     queue; by default it is `torch.cuda.synchronize` if a GPU is in use.
 
@@ -85,8 +86,12 @@ def measured(
     *,
     synchronise: Callable[[], object] | None = None,
     tell: Tell = tell_nobody,
+    put_back: bool = True,
 ) -> Job:
-    """Measure a job as `measure_job` does, and *tell* beforehand how long it takes."""
+    """Measure a job as `measure_job` does, and *tell* beforehand how long it takes.
+
+    What the step trains stays trained if it is not to be *put_back*.
+    """
     check.function("step", step)
     if synchronise is not None:
         check.function("synchronise", synchronise)
@@ -94,7 +99,8 @@ def measured(
         if synchronise is None and torch and torch.cuda.is_initialized():
             synchronise = torch.cuda.synchronize
         subject = LoaderAndStep(loader, step, synchronise, torch)
-        return measure_subject(subject, allowed_cores(), tell=tell)
+        with subject.put_back() if put_back else nullcontext():
+            return measure_subject(subject, allowed_cores(), tell=tell)
 
 
 def measure_subject(

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lessonkit.words import counted, milliseconds, number, percent, size
 
 from .choosing import Bounds, TableRow, Worth, work_of
+from .inside import Inside
 from .job import Job
+from .knobs import TriedKnob
 from .setting import Changes, Setting, as_arguments
+from .state import Training
 from .thresholds import AS_GOOD, MOST_ROWS, OTHERS
 from .verdict import Verdict
 
@@ -71,6 +74,8 @@ class Recommendation:
     for each setting, first that of the job as it is; *failed* says which settings were tried and
     raised, and *too_long* which would have taken too long to try. The first changes, as many as are
     *alike*, save the same as far as these runs can tell; the one that costs the least is first.
+    *inside* says where the time of the loader goes, where the step waits for that; *knobs* were
+    tried besides, and *training* says what was put back of what the step trains.
     """
 
     job: Job
@@ -82,6 +87,9 @@ class Recommendation:
     alike: int = 0
     failed: list[str] = field(default_factory=list)
     too_long: list[str] = field(default_factory=list)
+    inside: Inside | None = None
+    knobs: list[TriedKnob] = field(default_factory=list)
+    training: Training | None = None
 
     @property
     def verdict(self) -> str:
@@ -126,21 +134,40 @@ class Recommendation:
             found["What makes these numbers doubtful:"] = lines
         if lines := self.unlike():
             found["How many samples an epoch has depends on the number of workers:"] = lines
+        if self.inside:
+            found[self.inside.head] = self.inside.lines()
         if self.verdict in LAST_WORDS:
-            return found
+            return found | self.besides() | self.put_back()
         found[self.head()] = [
             f"{rank}. {change}" for rank, change in enumerate(self.changes, 1)
         ]
+        found |= self.besides()
         found[self.rest] = []
         if self.failed:
             found["These settings were tried, and they failed:"] = self.failed
         if self.too_long:
             found["These settings would have taken too long to try:"] = self.too_long
+        found |= self.put_back()
         not_seen = list(NOT_SEEN)
         if not self.job.whole:
             not_seen.append(NOT_WHOLE)
         found["Not taken into account:"] = not_seen
         return found
+
+    def besides(self) -> dict[str, list[str]]:
+        """Return what was tried beside the first change, one at a time, if anything was."""
+        if not self.knobs:
+            return {}
+        beside = (
+            f"with {self.changes[0].line}" if self.changes else "with the loader as it is"
+        )
+        return {f"Tried besides, each by itself, {beside}:": [*map(str, self.knobs)]}
+
+    def put_back(self) -> dict[str, list[str]]:
+        """Return what is as before of what the step trains, and what is not."""
+        if self.training is None or not self.training.head:
+            return {}
+        return {self.training.head: self.training.not_put_back}
 
     def takes(self) -> str:
         """Say what an epoch takes by the forecast, and what was seen of it."""
@@ -190,6 +217,8 @@ class Recommendation:
         """Return the words above the changes."""
         if not self.changes:
             least = percent(max(AS_GOOD, self.error))
+            if any(knob.worth for knob in self.knobs):
+                return f"No change that can be forecast saves more than {least}."
             return f"No change of a setting saves more than {least}."
         if self.alike > 1:
             return f"Change this (the first {self.alike} save the same; number 1 needs the least):"
@@ -309,6 +338,10 @@ class Recommendation:
             "failed": self.failed,
             "too_long": self.too_long,
             "not_measured": known.not_measured,
+            "knobs": [knob._asdict() for knob in self.knobs],
+            "put_back": self.training.names if self.training else [],
+            "not_put_back": self.training.not_put_back if self.training else [],
+            "inside": self.inside.numbers() if self.inside else None,
             "table": [row._asdict() for row in self.table],
             "machine": platform.platform(),
             "python": platform.python_version(),

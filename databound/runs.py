@@ -4,7 +4,7 @@ import os
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain, islice
 from time import perf_counter, process_time
@@ -26,6 +26,7 @@ from .loaders import (
 )
 from .machine import Others, allowed_cores, private_memory
 from .setting import Setting
+from .state import Training, kept
 from .thresholds import COPIES, DRAWN, KEPT, NEVER, PATIENCE
 from .uneven import spread
 from .watching import IN_HAND, Collated, Watch, WatchedBatch, watched
@@ -35,6 +36,8 @@ from .watching import IN_HAND, Collated, Watch, WatchedBatch, watched
 
 # Arguments of the loader that its runs have, too
 PASSED = ("worker_init_fn", "pin_memory", "in_order", "getitems")
+# Arguments of PyTorch's loader that a run may have otherwise
+MAY_CHANGE = ("in_order", "pin_memory", "multiprocessing_context", "worker_init_fn")
 
 
 class Subject(Protocol):
@@ -57,6 +60,10 @@ class Subject(Protocol):
     nbytes: int
     may_launch: bool
     device: OnDevice | None
+
+    @property
+    def may_change(self) -> Mapping[str, object]:
+        """The arguments of the loader that a run may have otherwise, as they are now."""
 
     def clock(self) -> float:
         """Return the seconds of the clock on which its runs take their time."""
@@ -82,12 +89,14 @@ class Subject(Protocol):
         step: bool = False,
         factor: int = 2,
         size: int = 1,
+        also: Mapping[str, object] | None = None,
     ) -> Watch:
         """Return what a run with *workers* showed.
 
         It ends after *seconds* and when *least* batches have come, or with the loader. The run
         calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
-        *size* times as large. Raises RuntimeError if the loader or the step does.
+        *size* times as large; *also* are other arguments of its loader. Raises RuntimeError if the
+        loader or the step does.
         """
 
 
@@ -138,6 +147,8 @@ class LoaderAndStep:
         self.nbytes = 0
         self.batch: Any = None  # one that no step has had, to time a device with
         self.device: OnDevice | None = None
+        self.training: Training | None = None  # what the step trains, if that is put back
+        self.reached = 0  # so many batches of these were made by runs
         self.longest = 0.0  # s; that a batch took
         self.start_of_one = 0.0  # s; until the first batch of a run with one worker
         self.now = Setting(
@@ -147,6 +158,27 @@ class LoaderAndStep:
             threads=self.threads()[-1],
             batch_size=self.batch_size,
         )
+
+    @property
+    def may_change(self) -> Mapping[str, object]:
+        """The arguments of the loader that a run may have otherwise, as they are now."""
+        if isinstance(self.owner, DataLoader):  # ours
+            return {"in_order": self.in_order}
+        said = self.loader
+        return {name: getattr(said, name) for name in MAY_CHANGE if hasattr(said, name)}
+
+    # ---- what the step trains ----
+
+    @contextmanager
+    def put_back(self) -> Iterator[None]:
+        """Put back after the block what the step trains; `training` says then what that was."""
+        with kept(self.step) as self.training:
+            yield
+
+    @property
+    def repeated_step(self) -> Callable[[Any], object]:
+        """The step, which may be called more often than its schedules allow while they are kept."""
+        return self.training.without_end(self.step) if self.training else self.step
 
     # ---- what the runs go over ----
 
@@ -206,7 +238,7 @@ class LoaderAndStep:
         if self.synchronise is None or self.batch is None:
             return None
         copies = max(1, COPIES // max(1, self.nbytes))
-        return on_device(self.step, self.batch, self.synchronise, most=copies)
+        return on_device(self.repeated_step, self.batch, self.synchronise, most=copies)
 
     # ---- a run ----
 
@@ -219,16 +251,20 @@ class LoaderAndStep:
         step: bool = False,
         factor: int = 2,
         size: int = 1,
+        also: Mapping[str, object] | None = None,
     ) -> Watch:
         """Return what a run with *workers* showed.
 
         It ends after *seconds* and when *least* batches have come, or with the loader. The run
         calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
-        *size* times as large. Raises RuntimeError if the loader or the step does.
+        *size* times as large; *also* are other arguments of its loader. Raises RuntimeError if the
+        loader or the step does.
         """
-        loader = self.made(self.options(workers, factor, size))
+        loader = self.made(self.options(workers, factor, size) | dict(also or {}))
         numbers = self.numbers[::size]
-        run = Run(workers, loader, self.step if step else None, self.place, numbers)
+        run = Run(
+            workers, loader, self.repeated_step if step else None, self.place, numbers
+        )
         run.keep = self.may_launch
         try:
             seen = run.until(seconds, least)
@@ -236,6 +272,8 @@ class LoaderAndStep:
             run.end()
         if step and self.synchronise:
             self.synchronise()
+        ahead = workers * factor  # are made, and not taken
+        self.reached = max(self.reached, size * (len(seen.batches) + ahead))
         self.nbytes = self.nbytes or run.nbytes
         if step and run.untouched is not None:
             self.batch = run.untouched
@@ -244,6 +282,10 @@ class LoaderAndStep:
             start = seen.batches[0].got - seen.began
             self.start_of_one = max(self.start_of_one, start)
         return seen
+
+    def not_yet_read(self) -> int:
+        """Return the number of the first batch that no run has made; 0 if there are not two of them."""
+        return self.reached if len(self.batches) - self.reached > 1 else 0
 
     def options(self, workers: int, factor: int, size: int) -> dict[str, Any]:
         """Return the arguments of the loader of a run."""

@@ -11,8 +11,11 @@ from typing import Generic, NamedTuple, TypeVar, cast
 from lessonkit.engine import check
 from lessonkit.words import milliseconds
 
-from .batches import bytes_of, own_copy, samples_of
-from .thresholds import COPIES, REPEATS, TAKEN_READY, UNTIL_READY
+from .batches import bytes_of, own_copy, same, samples_of
+from .runs import restored
+from .state import kept
+from .storage import Pass, Storage, read_so_far
+from .thresholds import COPIES, REPEATS, SMALL, TAKEN_READY, UNTIL_READY
 from .verdict import Facts, Verdict, decide
 
 Batch = TypeVar("Batch")
@@ -26,7 +29,8 @@ class ThreeRuns(NamedTuple):
     """The seconds per batch of each of the three runs, and how many *samples* a batch has.
 
     *ready* is what the loop needs to take a ready batch from a worker; 0 without workers.
-    *can_recommend* says whether `recommend` takes the loader.
+    *can_recommend* says whether `recommend` takes the loader. *storage* has two passes over the same
+    samples, if the first one read from storage.
     """
 
     loader: float
@@ -35,6 +39,7 @@ class ThreeRuns(NamedTuple):
     samples: float
     ready: float = 0
     can_recommend: bool = False
+    storage: Storage | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -60,6 +65,8 @@ class ThreeRuns(NamedTuple):
         text = f"{self.kind} ({measured}): {self.verdict.advice}."
         if self.can_recommend and self.kind != "step-bound":
             text += " recommend(loader, step) says which setting helps, and by how much."
+        if self.storage and (self.storage.share or 0.0) >= SMALL:
+            text += f" {self.storage.sentence}"
         return fill(text, COLUMN)
 
     def __str__(self) -> str:
@@ -85,8 +92,10 @@ def probe(
     step alone on copies of one batch, and both. The whole time of a run counts, because
     a loader that gives batches in bursts has no usual one. Since single runs may be disturbed,
     all three are made three times, and the medians count. If the loader has workers, a few
-    batches are taken at the end, each when it has had time to become ready. *step* is really
-    called each time, so give it a model that may be trained; it may take its batch apart.
+    batches are taken at the end, each when it has had time to become ready. If the first run read
+    from storage, a run over the same samples follows, which finds them in memory: what it saves
+    was storage. *step* is really called each time, and may take its batch apart; what it trains is
+    put back, as are random states.
 
     *loader* is an iterable that can be iterated more than once, or a function that makes one.
     *synchronise* is a function that waits until the accelerator has done what *step* only
@@ -97,7 +106,10 @@ def probe(
     check.integer("skip", skip, least=0)
     wait = check.function("synchronise", synchronise or (lambda: None))
     loop = Loop(loader, step, wait, batches, skip)
-    rounds = [loop.three_runs() for _ in range(REPEATS)]
+    with restored(), kept(step):
+        rounds = [loop.three_runs() for _ in range(REPEATS)]
+    with restored():  # from the same states, so a loader that draws draws the same
+        storage = loop.storage()
     workers = getattr(loader, "num_workers", 0)
     loading = median(one.loader for one in rounds)
     return ThreeRuns(
@@ -107,14 +119,16 @@ def probe(
         samples=median(one.samples for one in rounds),
         ready=loop.ready(loading) if workers else 0.0,
         can_recommend=hasattr(loader, "num_workers"),
+        storage=storage,
     )
 
 
 class Timed(NamedTuple):
-    """The *seconds* per batch of a run, and its last *batch*."""
+    """The *seconds* per batch of a run, its last *batch*, and what it *read* as a pass."""
 
     seconds: float
     batch: object
+    read: Pass
 
 
 class Loop(Generic[Batch]):
@@ -133,10 +147,12 @@ class Loop(Generic[Batch]):
         self.wait = wait
         self.batches = batches
         self.skip = skip
+        self.first: Timed | None = None  # run of the loader alone
 
     def three_runs(self) -> ThreeRuns:
         """Make each of the three runs once."""
         loading = self.run(lambda batch: None)
+        self.first = self.first or loading
         stepping = self.run_step(cast(Batch, loading.batch))
         both = self.run(self.step)
         samples = max(1, samples_of(loading.batch))
@@ -144,6 +160,7 @@ class Loop(Generic[Batch]):
 
     def run(self, each: Callable[[Batch], object]) -> Timed:
         """Go over the loader, and call *each* for its batches."""
+        before = read_so_far()
         with closing(self.source()) as source:
             for batch in islice(source, self.skip):
                 each(batch)
@@ -152,7 +169,23 @@ class Loop(Generic[Batch]):
             for batch in islice(source, self.batches):
                 each(batch)
             self.wait()
-            return Timed((perf_counter() - began) / self.batches, batch)
+            seconds = (perf_counter() - began) / self.batches
+        # What workers read is known when they have ended
+        read = Pass.since(before, seconds, self.skip + self.batches)
+        return Timed(seconds, batch, read)
+
+    def storage(self) -> Storage | None:
+        """Return what storage took of the first run, by another one over the same samples.
+
+        None is returned if it read nothing from there, or if the samples are others.
+        """
+        first = self.first
+        if first is None or first.read.read is None or not first.read.read.fetched:
+            return None
+        again = self.run(lambda batch: None)
+        if not same(first.batch, again.batch):
+            return None
+        return Storage(first.read, again.read)
 
     def run_step(self, batch: Batch) -> float:
         """Return the seconds of the step, which gets a copy of *batch* each time.

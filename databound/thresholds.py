@@ -140,6 +140,35 @@ NEVER = 20.0
 PATIENCE = 4
 
 
+# ---- inside a loader (inside.py) ----
+
+# Seconds between two looks. In a second and a half there are 700 of them, which are wrong by 2
+# percentage points (standard error of a half).
+LOOK_EVERY = 0.002
+# Seconds after which a thread gives the interpreter's lock to one that looks. With Python's own 5 ms a
+# look waits for whoever gives it away first: calls of 2.5 % of the time were found in 12 % of the looks.
+SWITCH = 1e-5
+# Shares of a loader's time that are named, and how many of them.
+SMALLEST_PART = 0.02
+MOST_PARTS = 6
+# Bytes for a batch. Who reads fewer reads no samples: to time a batch, we read some 100 ourselves.
+FEW_BYTES = 1_000
+
+# ---- what no forecast knows (knobs.py) ----
+
+# Times as large as now are the batches that are tried where there should be fewer of them.
+LARGER = 2
+# Cores that one process holds while it makes batches, above which libraries compute with threads there:
+# what one thread holds is 1, and the noise of the clocks is far from a third of it.
+SEVERAL_CORES = 1.3
+
+# ---- what a step trains (state.py) ----
+
+# Share of the free memory that a copy of the weights may take: workers need the rest.
+ROOM = 0.5
+# Things in a container. One that holds more holds data, and no modules or optimisers.
+HELD = 100
+
 # ---- how long runs last (measuring.py) ----
 
 # Shares of a run. The first one fetches code and files, and nothing of it counts.
@@ -164,15 +193,17 @@ class Durations:
     """How many seconds runs last: long enough for the usual batch of 1 to 300 ms.
 
     A *run* goes on for a second, and a *survey* of the batches of an epoch for longer; runs beside
-    workers are repeated until *again*. Trials of one
-    setting take *trial* each. Where batches take long, runs go on until there are enough of
-    them, but none is begun that would end after *most*, nor a trial that takes *most_of_trial*.
+    workers are repeated until *again*. Trials of one setting take *trial* each, and each of two
+    passes that look *inside* the loader takes that. Where batches take long, runs go on until there
+    are enough of them, but none is begun that would end after *most*, nor a trial that takes
+    *most_of_trial*.
     """
 
     run: float = 1.0
     survey: float = 3.0
     again: float = 14.0
     trial: float = 1.2
+    inside: float = 1.5
     most: float = 60.0
     most_of_trial: float = 20.0
 

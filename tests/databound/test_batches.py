@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from databound import measure_job, measuring, probe
-from databound.batches import bytes_of, own_copy
+from databound.batches import bytes_of, own_copy, same
 from databound.device import on_device
 from databound.thresholds import Durations
 from lessonkit import DataLoader, Dataset
@@ -123,3 +123,11 @@ def test_a_step_may_take_its_batch_apart_in_a_job_and_in_three_runs(
     monkeypatch.setattr(measuring, "USUAL", Durations(run=0.05, survey=0.05, again=0.0))
     assert measure_job(loader, takes_apart, synchronise=lambda: None).samples == 64
     assert probe(loader, takes_apart, batches=5).samples == 4
+
+
+@pytest.mark.parametrize("batch", MADE, ids=lambda batch: type(batch).__name__)
+def test_a_batch_is_the_same_as_its_copy_until_one_number_changes(batch: Any) -> None:
+    other = own_copy(batch)
+    assert same(batch, other)
+    leaves(other)[-1][2, 3] = 1.0
+    assert not same(batch, other)

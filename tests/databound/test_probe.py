@@ -1,12 +1,15 @@
 """The verdicts of the three-run test, on a clock that only moves when it is told to."""
 
+import random
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from databound import probe
+from databound import probe, storage, three_runs
+from databound.storage import Read
 from databound.three_runs import ThreeRuns
 from lessonkit import DataLoader, Dataset
 
@@ -359,3 +362,59 @@ def test_real_jobs_get_the_verdict_that_their_settings_bear_out(
     measured: tuple[Any, ...], kind: str
 ) -> None:
     assert ThreeRuns(*measured).kind == kind
+
+
+class Cold:
+    """Draws samples anew for each pass, with *draw*; one that was not read before takes long."""
+
+    def __init__(self, clock: Clock, draw: Any) -> None:
+        self.clock, self.draw = clock, draw
+        self.cached = set[int]()
+        self.fetched = 0
+
+    def __iter__(self) -> Iterator[list[int]]:
+        for sample in self.draw.sample(range(1000), 30):
+            is_cached = sample in self.cached
+            self.clock.spend(0.010 if is_cached else 0.040)
+            self.fetched += 0 if is_cached else 1_000_000
+            self.cached.add(sample)
+            yield [sample]
+
+    def read(self) -> Read:
+        return Read(1_000_000, self.fetched)
+
+
+@pytest.mark.parametrize("drawn_by", ["random states that are restored", "one of its own"])
+def test_a_fourth_run_over_the_same_samples_shows_what_storage_took(drawn_by: str) -> None:
+    clock = Clock()
+    own = drawn_by == "one of its own"
+    loader = Cold(clock, random.Random(1) if own else random)
+    with ExitStack() as patches:
+        for module in (three_runs, storage):
+            patches.enter_context(patch.object(module, "read_so_far", loader.read))
+        said = probed(clock, loader, lambda batch: clock.spend(0.005))
+    if own:
+        assert said.storage is None
+        assert "storage" not in str(said)
+    else:
+        assert said.storage
+        assert said.storage.share == pytest.approx(0.75)
+        assert "of the first was storage" in " ".join(str(said).split())
+
+
+def test_where_nothing_is_read_from_storage_no_fourth_run_is_made() -> None:
+    clock = Clock()
+    loader = Loader(clock, [0.010])
+    with ExitStack() as patches:
+        for module in (three_runs, storage):
+            patches.enter_context(patch.object(module, "read_so_far", lambda: Read(5, 5)))
+        said = probed(clock, loader, lambda batch: clock.spend(0.005))
+    assert loader.passes == 6
+    assert said.storage is None
+
+
+def test_random_states_are_as_before() -> None:
+    clock = Clock()
+    before = random.getstate()
+    probed(clock, Cold(clock, random), lambda batch: clock.spend(0.005))
+    assert random.getstate() == before

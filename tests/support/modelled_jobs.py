@@ -1,6 +1,6 @@
 """Jobs of which all is known: their runs are those of a pipeline on the virtual clock."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -54,6 +54,7 @@ class Modelled:
     nbytes = 1000
     batch_size: int | None = SAMPLES
     now = Setting(batch_size=SAMPLES)
+    may_change: Mapping[str, object] = {"in_order": True}
 
     def __init__(
         self,
@@ -126,6 +127,7 @@ class Modelled:
         epochs: int = 1,
         size: int = 1,
         watched: bool = False,
+        in_order: bool = True,
     ) -> Any:
         """Return a trace of the thing itself; *watched*, with its batches in the order of the runs."""
         kind = "native" if self.computes else "wait"
@@ -156,7 +158,7 @@ class Modelled:
                 "prefetch_factor": factor,
                 "persistent_workers": stay,
                 "start": self.start,
-                "in_order": self.in_order,
+                "in_order": in_order and self.in_order,
             }
         loader = lessonkit.DataLoader(batches, batch_size=None, num_workers=workers, **more)
         seconds = self.step * (1 if self.device else grown) * slower_step
@@ -189,9 +191,13 @@ class Modelled:
         step: bool = False,
         factor: int = 2,
         size: int = 1,
+        also: Mapping[str, object] | None = None,
     ) -> Watch:
         self.ran.append(workers)
-        trace = self.trace(workers, step=step, factor=factor, size=size, watched=True)
+        more = {"in_order": also["in_order"]} if also else {}
+        trace = self.trace(
+            workers, step=step, factor=factor, size=size, watched=True, **more
+        )
         arrivals = trace.epochs[0].arrivals
         stepped = self.ends_of_steps(trace, step)
         seen = Watch(workers, began=0.0)
