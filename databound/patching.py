@@ -76,6 +76,16 @@ def made_at(loader: Any) -> Line | None:
     return line if isinstance(line, Line) else None
 
 
+def described(loader: Any) -> str:
+    """Write the call of a *loader*, with the arguments that a reader looks for."""
+    options = [
+        f"{name}={getattr(loader, name)!r}"
+        for name in ("batch_size", "num_workers")
+        if getattr(loader, name, None) is not None
+    ]
+    return f"{type(loader).__name__}({', '.join(options)})"
+
+
 def reads_in_order(loader: Any) -> bool:
     """Whether *loader* gives its samples in their own order, as one for validation does."""
     sampler = getattr(loader, "batch_sampler", None) or loader.sampler
@@ -138,4 +148,3 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
         kind.__init__ = init
         kind.__iter__ = iterate
         kind.__len__ = length
-
