@@ -72,7 +72,7 @@ def is_below(file: str, folder: str) -> bool:
 
 def made_at(loader: Any) -> Line | None:
     """Return the line at which *loader* was made, if that is known."""
-    line = vars(loader).get(MADE_AT)
+    line = getattr(loader, "__dict__", {}).get(MADE_AT)
     return line if isinstance(line, Line) else None
 
 
