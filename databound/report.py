@@ -40,11 +40,11 @@ def lines_of(page: Recommendation, saved: str) -> Iterator[str]:
     script = origin.script if origin else None
     if page.job.subject is None:  # it was stored
         yield from (str(known) for known in (origin, script) if known)
-    yield f"{with_capital(page.verdict)}: {takes(page)}. {page.limits()}"
+    is_all = page.verdict in LAST_WORDS
+    verdict = f"{page.decided}. It takes" if is_all else f"{page.verdict}:"
+    yield f"{with_capital(verdict)} {takes(page)}. {page.limits()}"
     yield from (f"    {line}" for line in page.doubts())
-    if page.verdict in LAST_WORDS:
-        yield f"{with_capital(str(page.decided))}."
-    elif not page.changes:
+    if not page.changes and not is_all:
         yield page.head()
     elif page.alike > 1:
         yield f"The first {page.alike} save the same; number 1 needs the least:"

@@ -133,17 +133,25 @@ class Script:
         Raises StepsEndedError if the script ended instead; by then it has begun again. Its last
         batch is only given once: what comes after it is no step, and may save a model.
         """
+        if (
+            self.training.dead
+        ):  # it raised, perhaps because this was a batch of another size
+            self.begin_again()
         self.steps += 1
         if self.steps != self.steps_of_a_pass:
             self.switch(batch)
             if not self.training.dead:
                 return
             self.steps_of_a_pass = self.steps
+        self.begin_again()
+        raise StepsEndedError("the script ended, and was begun again")
+
+    def begin_again(self) -> None:
+        """Run the script from its beginning until we feed it; our number of threads stays."""
         threads = self.torch.get_num_threads()
         self.begin()
         self.until_fed()
         self.torch.set_num_threads(threads)
-        raise StepsEndedError("the script ended, and was begun again")
 
     def switch(self, *batch: Any) -> None:
         """Let the script go on until it waits for a batch; what it does to `sys.stdout` stays its own."""

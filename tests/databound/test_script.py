@@ -92,6 +92,24 @@ def test_what_the_script_raises_comes_to_who_calls_the_step(error: BaseException
         assert raised.value is error
 
 
+def test_a_script_that_raised_goes_on_from_its_beginning() -> None:
+    """A run with batches of twice the size is given up if the step refuses them."""
+    trained = Trained()
+
+    def script() -> None:
+        for batch in DataLoader(range(8), 2, shuffle=True):
+            trained.on(batch)
+            if batch == "too large":
+                raise MemoryError
+
+    with caught_in(script) as (running, _):
+        with pytest.raises(MemoryError):
+            running.step("too large")
+        for number in range(3):
+            running.step(number)
+    assert trained[-3:] == [0, 1, 2]
+
+
 def test_what_a_script_raises_before_its_first_batch_is_raised_as_it_is() -> None:
     error = OSError("no data")
 
@@ -220,9 +238,11 @@ def test_a_script_that_never_trains_is_told_in_a_sentence() -> None:
         for _ in DataLoader(range(6), 2):
             pass
 
-    with pytest.raises(NoTrainingError, match=r"ended, and no loop .* called backward"):
-        with caught_in(script):
-            pass
+    with (
+        pytest.raises(NoTrainingError, match=r"ended, and no loop .* called backward"),
+        caught_in(script),
+    ):
+        pass
 
 
 # ---- loops that end, and trainers that take several batches ----
