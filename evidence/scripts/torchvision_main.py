@@ -1,4 +1,4 @@
-"""A classifier as torchvision's reference scripts train one: arguments, `main(args)`, one epoch a function."""
+"""A classifier as torchvision's reference scripts train one: arguments, `main(args)`, epochs."""
 
 import argparse
 import os
@@ -41,7 +41,9 @@ def train_one_epoch(model, criterion, optimizer, data_loader, device, epoch, arg
         optimizer.step()
         if i % args.print_freq == 0:
             speed = image.shape[0] / (time.time() - start_time)
-            print(f"Epoch [{epoch}] {i}/{len(data_loader)} loss {loss.item():.4f} img/s {speed:.1f}")
+            print(
+                f"Epoch [{epoch}] {i}/{len(data_loader)} loss {loss.item():.4f} img/s {speed:.1f}"
+            )
 
 
 def evaluate(model, criterion, data_loader, device):
@@ -66,7 +68,9 @@ def main(args):
     data_loader_test = DataLoader(dataset_test, batch_size=args.batch_size)
     model = get_model(args.model, weights=None, num_classes=10).to(device)
     criterion = nn.CrossEntropyLoss(label_smoothing=0.1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=args.lr, momentum=0.9, weight_decay=1e-4)
+    optimizer = torch.optim.SGD(
+        model.parameters(), lr=args.lr, momentum=0.9, weight_decay=1e-4
+    )
     lr_scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=args.epochs)
     for epoch in range(args.epochs):
         train_one_epoch(model, criterion, optimizer, data_loader, device, epoch, args)

@@ -1,7 +1,6 @@
 """A script as it is, run by the command in a process of its own, on the stand-in for PyTorch."""
 
 import json
-import os
 import signal
 import sys
 from pathlib import Path
@@ -66,7 +65,9 @@ def changed(folder: Path, old: str, new: str) -> None:
 
 def test_a_script_is_caught_measured_and_left_in_all_forms_at_once(folder: Path) -> None:
     ended = run(
-        folder, *"--save job.json --html page.html --json train.py --lr 0.1".split()
+        folder,
+        *("--save", "job.json", "--html", "page.html", "--json"),
+        *("train.py", "--lr", "0.1"),
     )
     assert ended.returncode in (0, 1, 3), ended.stderr
     stored = json.loads((folder / "job.json").read_text("utf-8"))

@@ -35,7 +35,7 @@ OUTSIDE_ASCII = 'loader = DataLoader(read("größe"), batch_size=16)\n'
 
 
 def changed(folder: Path, text: str, number: int, callee: str = "DataLoader") -> str:
-    """What a file is after its diff was applied, as `patch -p1` does it."""
+    """What a file is after its diff was applied, as git does it."""
     file = folder / "train.py"
     file.write_text(text, "utf-8")
     made = diff(Line(str(file), number), callee, WORKERS, None)
@@ -43,7 +43,7 @@ def changed(folder: Path, text: str, number: int, callee: str = "DataLoader") ->
 
 
 def applied(folder: Path, made: str) -> str:
-    subprocess.run(["patch", "-p1", "-s"], input=made, text=True, cwd=folder, check=True)
+    subprocess.run(["git", "apply"], input=made, text=True, cwd=folder, check=True)
     return (folder / "train.py").read_text("utf-8")
 
 

@@ -35,10 +35,18 @@ def begun(
     (folder / "modules").mkdir(exist_ok=True)
     (folder / "modules" / "torch.py").write_text(STAND_IN, "utf-8")
     paths = [str(folder / "modules"), str(ROOT), str(ROOT / "tests")]
+    environment = {"PYTHONPATH": os.pathsep.join(paths)} | (environment or {})
+    return begun_as_it_is(folder, *words, environment=environment)
+
+
+def begun_as_it_is(
+    folder: Path, *words: str, environment: dict[str, str]
+) -> "subprocess.Popen[str]":
+    """Begin the command in a *folder*, with short runs, and with what is installed."""
     return subprocess.Popen(
         [sys.executable, "-c", SHORT, *words],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | (environment or {}),
+        env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
