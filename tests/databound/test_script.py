@@ -1,10 +1,12 @@
 """Which loader of a script is caught, and that its loop body is the step."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from support import stand_in_torch
@@ -28,8 +30,8 @@ class Trained(list[Any]):
 
 @contextmanager
 def caught_in(run: Callable[[], None], wanted: str = "") -> Iterator[tuple[Script, Caught]]:
-    script = Script(torch, run, wanted)
-    with opened(script):
+    script = Script(run, wanted)
+    with patch.dict(sys.modules, torch=torch), opened(script):
         yield script, script.until_training()
 
 
