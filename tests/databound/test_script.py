@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import signature
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -374,5 +375,8 @@ def test_everything_of_pytorch_is_as_before_afterwards() -> None:
 
     with caught_in(script):
         assert torch.autograd.backward is not backward
+        for name, method in before.items():
+            # Lightning reads the names of a loader's arguments there
+            assert signature(getattr(DataLoader, name)) == signature(method)
     assert {name: getattr(DataLoader, name) for name in before} == before
     assert torch.autograd.backward is backward
