@@ -157,7 +157,7 @@ def test_an_error_comes_with_the_lines_of_the_user_and_what_was_printed(
     assert 'tiny.py", line' in ended.stderr
     assert 'return {}["labels"]' in ended.stderr
     assert "a line before it fails" in ended.stderr
-    assert "databound: RuntimeError: the step raised at batch 1 of an epoch" in ended.stderr
+    assert "databound: the step raised at batch 1 of an epoch" in ended.stderr
     for ours in ("measuring.py", "runs.py", "watching.py"):
         assert ours not in ended.stderr
 
@@ -232,7 +232,7 @@ def test_a_report_names_the_line_to_change_what_was_tried_and_how_to_go_on(
     saves = plus_or_minus(change.saves, change.within)
     assert first.endswith(f"     tried: {milliseconds(row.tried)}, saves {saves}")
     settings = ",".join(f"{name}={value}" for name, value in change.settings.items())
-    assert lines[-1] == (
+    assert lines[-1].endswith(
         f"Try it on all of it:  databound --set {settings} train.py --epochs 90"
     )
 
