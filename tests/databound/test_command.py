@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,6 +19,7 @@ from databound.command import EXIT_CODES, main, what_to_tell
 from databound.job import Job
 from databound.origin import InScript, Origin
 from databound.page import Recommendation, plus_or_minus
+from databound.report import Found, report
 from databound.verdict import VERDICTS, Verdict
 from lessonkit.words import milliseconds
 
@@ -235,6 +237,46 @@ def test_a_report_names_the_line_to_change_what_was_tried_and_how_to_go_on(
     assert lines[-1].endswith(
         f"Try it on all of it:  databound --set {settings} train.py --epochs 90"
     )
+
+
+def test_the_output_in_the_documents_is_what_the_command_says_now() -> None:
+    root = Path(__file__).parents[2]
+    shown = [
+        (root / name).read_text("utf-8").split("\n```\n")[1:]
+        for name in ("docs/own_job.md", "README.md")
+    ]
+    outputs = [
+        block for blocks in shown for block in blocks if "first training step" in block
+    ]
+    assert len(outputs) == 2
+    job = tried(TURNS)
+    job.subject = None
+    now = report(Found(recommended(job), "Nothing was saved by the script."))
+
+    def kinds(text: str) -> set[str]:
+        """The lines of a report, without what differs from job to job."""
+        text = re.sub(r"    \S+\.py:\d+   .*?     ", "    LINE     ", text)
+        text = re.sub(r"--set .*", "", text)
+        text = re.sub(r"\d[\d.,]*( m?s)?", "#", text)
+        text = text.replace(", and no setting more than # %", "")
+        return {line for line in text.splitlines() if not line.startswith("The first")}
+
+    for output in outputs:
+        lines = output.splitlines()
+        assert re.fullmatch(
+            r"\S+\.py runs until its first training step \.\.\. [\d.]+ s", lines[0]
+        )
+        assert re.fullmatch(
+            r"\S+:\d+  DataLoader\(.*\)  feeds the loop at \S+:\d+", lines[1]
+        )
+        (begins,) = [
+            number
+            for number, line in enumerate(lines)
+            if line.startswith("They take turns:")
+        ]
+        doubts = {line for line in lines[begins:] if "Other programs used" in line}
+        said = "\n".join(line for line in lines[begins:] if line not in doubts)
+        assert kinds(said) == kinds("\n".join(now.splitlines()[2:]))
 
 
 def page_of(verdict: str, *, changes: bool) -> Recommendation:
