@@ -241,14 +241,15 @@ def test_a_report_names_the_line_to_change_what_was_tried_and_how_to_go_on(
 
 def test_the_output_in_the_documents_is_what_the_command_says_now() -> None:
     root = Path(__file__).parents[2]
-    shown = [
-        (root / name).read_text("utf-8").split("\n```\n")[1:]
+    outputs = [
+        re.findall(
+            r"^```\n(\S+ runs until its.*?)^```$",
+            (root / name).read_text("utf-8"),
+            re.MULTILINE | re.DOTALL,
+        )
         for name in ("docs/own_job.md", "README.md")
     ]
-    outputs = [
-        block for blocks in shown for block in blocks if "first training step" in block
-    ]
-    assert len(outputs) == 2
+    assert [len(each) for each in outputs] == [1, 1]
     job = tried(TURNS)
     job.subject = None
     now = report(Found(recommended(job), "Nothing was saved by the script."))
@@ -261,7 +262,7 @@ def test_the_output_in_the_documents_is_what_the_command_says_now() -> None:
         text = text.replace(", and no setting more than # %", "")
         return {line for line in text.splitlines() if not line.startswith("The first")}
 
-    for output in outputs:
+    for (output,) in outputs:
         lines = output.splitlines()
         assert re.fullmatch(
             r"\S+\.py runs until its first training step \.\.\. [\d.]+ s", lines[0]
