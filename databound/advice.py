@@ -9,18 +9,21 @@ from lessonkit.engine import check
 
 from .choosing import (
     bounds_of,
+    by_place,
+    by_words,
     choose,
     combinations,
     facts_of,
     forecast_row,
     rank,
+    seconds_with_start,
     try_best,
     with_trials,
 )
 from .inside import Inside, look_inside
 from .job import Job
 from .knobs import TriedKnob, try_knobs
-from .measuring import measured
+from .measuring import Note, Tell, measured, note_nothing
 from .page import LAST_WORDS, Recommendation, described
 from .runs import LoaderAndStep, Subject
 from .setting import Setting
@@ -51,12 +54,21 @@ def recommend(
     """
     if isinstance(loader, Job):
         return recommended(loader, put_back=put_back)
-    job = measured(loader, check.function("step", step), tell=print, put_back=put_back)
+    step = check.function("step", step)
+    job = measured(
+        loader, step, tell=print, command="recommend(loader, step)", put_back=put_back
+    )
     return recommended(job, put_back=put_back)
 
 
-def recommended(job: Job, *, put_back: bool = True) -> Recommendation:
-    """Return the page on a *job*: the best settings are really run, unless it was stored."""
+def recommended(
+    job: Job, tell: Tell = print, note: Note = note_nothing, *, put_back: bool = True
+) -> Recommendation:
+    """Return the page on a *job*: the best settings are really run, unless it was stored.
+
+    *tell* beforehand how long that takes, and *note* each number as it comes. What the step
+    trains is *put_back*.
+    """
     error = job.numbers.noise
     now = forecast_row(job, {})
     verdict = decide(facts_of(job, now, error))
@@ -73,17 +85,18 @@ def recommended(job: Job, *, put_back: bool = True) -> Recommendation:
         )
     rows = rank(job, [forecast_row(job, changes) for changes in combinations(job)])
     table = [now, *rows]
-    trials = None
+    trials = by_place(job.trials, table) if job.trials else None
     if job.subject is not None:
-        seconds = math.ceil((TRIED + 1) * ROUNDS * USUAL.trial)
-        print(
-            f"trying the best {TRIED} settings beside the job as it is: about {seconds} s"
-        )
+        each = [seconds_with_start(job, row, USUAL) for row in table[: TRIED + 1]]
+        seconds = math.ceil(ROUNDS * sum(each))
+        tell(f"trying the best {TRIED} settings beside the job as it is: about {seconds} s")
         with what_it_trains_put_back(job.subject, put_back=put_back):
-            trials = try_best(job, job.subject, table, USUAL)
+            trials = try_best(job, job.subject, table, USUAL, note)
+        job.trials = by_words(trials, table)
+    if trials is not None:
         table = with_trials(table, trials)
     choice = choose(job, table, trials, bounds, error)
-    inside = seen_inside(job) if verdict.kind in THE_LOADER_DECIDES else None
+    inside = seen_inside(job, tell) if verdict.kind in THE_LOADER_DECIDES else None
     best = choice.worth[0].row.changes if choice.worth else {}
     knobs = knobs_of(job, job.setting(**best), verdict, inside, put_back=put_back)
     return Recommendation(
@@ -126,7 +139,7 @@ def trained_by(subject: Subject | None) -> Training | None:
     return subject.training if isinstance(subject, LoaderAndStep) else None
 
 
-def seen_inside(job: Job) -> Inside | None:
+def seen_inside(job: Job, tell: Tell) -> Inside | None:
     """Return where the time of a *job*'s loader goes; None if nothing of it can be run.
 
     Of batches that take long there is no time to see a second one twice.
@@ -134,5 +147,5 @@ def seen_inside(job: Job) -> Inside | None:
     each = job.numbers.works + job.numbers.waits
     if not isinstance(job.subject, LoaderAndStep) or 4 * each > USUAL.most:
         return None
-    print(f"looking inside the loader: about {max(2 * USUAL.inside, 4 * each):.0f} s")
+    tell(f"looking inside the loader: about {max(2 * USUAL.inside, 4 * each):.0f} s")
     return look_inside(job.subject)

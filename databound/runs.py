@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from itertools import chain, islice
 from time import perf_counter, process_time
 from types import ModuleType
@@ -15,6 +16,7 @@ from lessonkit.loader import DataLoader
 
 from .batches import bytes_of, own_copy
 from .device import OnDevice, on_device
+from .ends import StepFailedError, StepsEndedError
 from .loaders import (
     as_pytorch_says,
     drawing_from,
@@ -25,6 +27,7 @@ from .loaders import (
     size_of_batch,
 )
 from .machine import Others, allowed_cores, private_memory
+from .sendable import refuse_unsendable
 from .setting import Setting
 from .state import Training, kept
 from .thresholds import COPIES, DRAWN, KEPT, NEVER, PATIENCE
@@ -131,6 +134,7 @@ class LoaderAndStep:
             self.dataset: Any = self.loader.dataset
             self.stream = self.loader.batch_sampler is None
         else:
+            refuse_unsendable(loader)
             module = sys.modules[self.kind.__module__]
             names = ("IterDataPipe", "IterableDataset")
             bases = tuple(getattr(module, name) for name in names if hasattr(module, name))
@@ -238,7 +242,12 @@ class LoaderAndStep:
         if self.synchronise is None or self.batch is None:
             return None
         copies = max(1, COPIES // max(1, self.nbytes))
-        return on_device(self.repeated_step, self.batch, self.synchronise, most=copies)
+        for _ in range(2):  # when steps have come to their end, they have all begun anew
+            with suppress(StepsEndedError):
+                return on_device(
+                    self.repeated_step, self.batch, self.synchronise, most=copies
+                )
+        return None
 
     # ---- a run ----
 
@@ -257,19 +266,18 @@ class LoaderAndStep:
 
         It ends after *seconds* and when *least* batches have come, or with the loader. The run
         calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
-        *size* times as large; *also* are other arguments of its loader. Raises RuntimeError if the
-        loader or the step does.
+        *size* times as large; *also* are other arguments of its loader. A run whose steps have come
+        to their end is shorter. Raises RuntimeError if the loader or the step does.
         """
-        loader = self.made(self.options(workers, factor, size) | dict(also or {}))
-        numbers = self.numbers[::size]
-        run = Run(
-            workers, loader, self.repeated_step if step else None, self.place, numbers
+        begin = partial(
+            self.run_of, workers, step=step, factor=factor, size=size, also=also or {}
         )
-        run.keep = self.may_launch
-        try:
+        run = begin()
+        seen = run.until(seconds, least)
+        if run.is_cut and len(seen.batches) < max(1, least):
+            # The loop of the steps had come to its end; it has begun anew, and has all of them left
+            run = begin()
             seen = run.until(seconds, least)
-        finally:
-            run.end()
         if step and self.synchronise:
             self.synchronise()
         ahead = workers * factor  # are made, and not taken
@@ -282,6 +290,18 @@ class LoaderAndStep:
             start = seen.batches[0].got - seen.began
             self.start_of_one = max(self.start_of_one, start)
         return seen
+
+    def run_of(
+        self, workers: int, *, step: bool, factor: int, size: int, also: Mapping[str, Any]
+    ) -> "Run":
+        """Return a run that may begin, of a loader with *also* these other arguments."""
+        loader = self.made(self.options(workers, factor, size) | dict(also))
+        numbers = self.numbers[::size]
+        run = Run(
+            workers, loader, self.repeated_step if step else None, self.place, numbers
+        )
+        run.keep = self.may_launch
+        return run
 
     def not_yet_read(self) -> int:
         """Return the number of the first batch that no run has made; 0 if there are not two of them."""
@@ -345,6 +365,7 @@ class Run:
         self.nbytes = 0  # of its first batch
         self.keep = False  # a copy of its first batch, before a step takes that apart
         self.untouched: Any = None
+        self.is_cut = False  # its steps have come to their end
         IN_HAND.forget()
         self.seen = Watch(workers)
 
@@ -352,6 +373,7 @@ class Run:
         """Return what the run showed when it is over; RuntimeError says what failed, and where.
 
         The *seconds* count from the first batch on: a worker may take longer than that to start.
+        When it is over, its workers have ended.
         """
         seen = self.seen
         loads = "with a worker, the loader" if seen.workers else "the loader"
@@ -383,8 +405,13 @@ class Run:
             else:
                 seen.whole = True
             self.look_at_memory()
+        except StepsEndedError:
+            self.is_cut = True
         except Exception as error:
-            raise RuntimeError(f"{at_work} raised at {self.next()}: {error!r}") from error
+            kind = StepFailedError if at_work == "the step" else RuntimeError
+            raise kind(f"{at_work} raised at {self.next()}: {error!r}") from error
+        finally:
+            self.end()
         return seen
 
     def next(self) -> str:

@@ -1,0 +1,157 @@
+"""Stands in for three methods of PyTorch's `DataLoader` while a script runs that was not written for us.
+
+A loader then knows the line at which it was made: of one that a framework made anew of the user's
+own, as Accelerate does, that is the line of the user's. Who iterates over it while gradients are on gets
+an iterator of ours, and a loader may be told to be longer than it is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from sysconfig import get_paths
+from types import FrameType
+from typing import Any, Protocol
+
+# A frame of one of these is a library's, or ours: a user looks for the line that they wrote
+LIBRARIES = (
+    get_paths()["purelib"],
+    get_paths()["platlib"],
+    get_paths()["stdlib"],
+    str(Path(__file__).parent),
+)
+# The names that a loader has in its own dictionary
+MADE_AT = "_databound_made_at"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the user's own files, as a traceback names it."""
+
+    file: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{Path(self.file).name}:{self.number}"
+
+    def is_named(self, name: str) -> bool:
+        """Whether *name*, `FILE:LINE` as somebody types it, means this line."""
+        file, _, number = name.rpartition(":")
+        return number == str(self.number) and Path(self.file).match(file)
+
+
+def users_line(frame: FrameType | None) -> Line | None:
+    """Return the innermost line of the user at or above *frame*; None if only libraries are there."""
+    while frame is not None:
+        if is_users(frame):
+            return Line(frame.f_code.co_filename, frame.f_lineno)
+        frame = frame.f_back
+    return None
+
+
+def is_users(frame: FrameType) -> bool:
+    """Whether a *frame* is of a file that the user wrote, or of a cell of a notebook."""
+    file = frame.f_code.co_filename
+    return not file.startswith("<") and not any(
+        is_below(file, folder) for folder in LIBRARIES
+    )
+
+
+def is_below(file: str, folder: str) -> bool:
+    """Whether *file* is in *folder*, or in a folder of packages anywhere."""
+    parts = Path(file).parts
+    return (
+        "site-packages" in parts
+        or "dist-packages" in parts
+        or Path(folder) in Path(file).parents
+    )
+
+
+def made_at(loader: Any) -> Line | None:
+    """Return the line at which *loader* was made, if that is known."""
+    line = getattr(loader, "__dict__", {}).get(MADE_AT)
+    return line if isinstance(line, Line) else None
+
+
+def described(loader: Any) -> str:
+    """Write the call of a *loader*, with the arguments that a reader looks for."""
+    batches = getattr(loader, "batch_sampler", None)
+    options = {
+        "batch_size": getattr(loader, "batch_size", None)
+        or getattr(batches, "batch_size", None),
+        "num_workers": getattr(loader, "num_workers", None),
+    }
+    told = [f"{name}={value!r}" for name, value in options.items() if value is not None]
+    return f"{type(loader).__name__}({', '.join(told)})"
+
+
+def reads_in_order(loader: Any) -> bool:
+    """Whether *loader* gives its samples in their own order, as one for validation does."""
+    sampler = getattr(loader, "batch_sampler", None) or loader.sampler
+    while hasattr(sampler, "sampler"):
+        sampler = sampler.sampler
+    return type(sampler).__name__ == "SequentialSampler"
+
+
+class Hooks(Protocol):
+    """What happens instead of PyTorch's own, in the process of the script alone."""
+
+    def iterate(
+        self, loader: Any, begin: Callable[[], Iterator[Any]], line: Line | None
+    ) -> Iterator[Any]:
+        """Return what the script gets that asks *loader* for an iterator, at its *line*.
+
+        *begin* gives PyTorch's own. It is only called while gradients are on.
+        """
+        ...
+
+    def length(self, loader: Any, known: int) -> int:
+        """Return the number of batches that the script is told, where so many are *known*."""
+        ...
+
+
+@contextmanager
+def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
+    """Let *hooks* answer for all loaders of *torch* in the block, but not in a loader's workers."""
+    data = torch.utils.data
+    kind = data.DataLoader
+    init = kind.__init__
+    iterate = kind.__iter__
+    length = kind.__len__
+    made_by_user: dict[int, Line | None] = {}  # the line, by the identity of the dataset
+
+    # Frameworks look at the arguments of these functions, too
+    @wraps(init)
+    def init_noted(loader: Any, *given: Any, **named: Any) -> None:
+        frame = sys._getframe(1)
+        line = users_line(frame)
+        dataset = id(named["dataset"] if "dataset" in named else next(iter(given), None))
+        if is_users(frame):
+            made_by_user[dataset] = line
+        vars(loader)[MADE_AT] = made_by_user.get(dataset, line)
+        init(loader, *given, **named)
+
+    @wraps(iterate)
+    def iterate_hooked(loader: Any) -> Iterator[Any]:
+        trains = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+        if not trains or data.get_worker_info() is not None:
+            return iterate(loader)  # type: ignore[no-any-return]
+        return hooks.iterate(loader, lambda: iterate(loader), users_line(sys._getframe(1)))
+
+    @wraps(length)
+    def length_hooked(loader: Any) -> int:
+        return hooks.length(loader, length(loader))
+
+    kind.__init__ = init_noted
+    kind.__iter__ = iterate_hooked
+    kind.__len__ = length_hooked
+    try:
+        yield
+    finally:
+        kind.__init__ = init
+        kind.__iter__ = iterate
+        kind.__len__ = length
