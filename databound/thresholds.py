@@ -137,6 +137,15 @@ NEVER = 20.0
 PATIENCE = 4
 
 
+# ---- epochs of a script that runs as it is (epochs.py, comparing_runs.py) ----
+
+# Stretches at least into which a long epoch is divided, and a run that is compared. Means of stretches that
+# are a tenth of a run hardly depend on each other, and ten of them still say how much they vary.
+STRETCHES = 10
+# Times out of all in which the true change lies within the range that a comparison prints.
+WITHIN_RANGE = 0.95
+
+
 # ---- how long runs last (measuring.py) ----
 
 # Shares of a run. The first one fetches code and files, and nothing of it counts.
