@@ -8,6 +8,8 @@ from lessonkit.engine import check
 
 from .choosing import (
     bounds_of,
+    by_place,
+    by_words,
     choose,
     combinations,
     facts_of,
@@ -17,7 +19,7 @@ from .choosing import (
     with_trials,
 )
 from .job import Job
-from .measuring import measured
+from .measuring import Note, Tell, measured, note_nothing
 from .page import LAST_WORDS, Recommendation, described
 from .thresholds import ROUNDS, TRIED, USUAL
 from .verdict import decide
@@ -39,11 +41,17 @@ def recommend(loader: Any, step: Callable[[Any], object] | None = None) -> Recom
     """
     if isinstance(loader, Job):
         return recommended(loader)
-    return recommended(measured(loader, check.function("step", step), tell=print))
+    step = check.function("step", step)
+    return recommended(
+        measured(loader, step, tell=print, command="recommend(loader, step)")
+    )
 
 
-def recommended(job: Job) -> Recommendation:
-    """Return the page on a *job*: the best settings are really run, unless it was stored."""
+def recommended(job: Job, tell: Tell = print, note: Note = note_nothing) -> Recommendation:
+    """Return the page on a *job*: the best settings are really run, unless it was stored.
+
+    *tell* beforehand how long that takes, and *note* each number as it comes.
+    """
     error = job.numbers.noise
     now = forecast_row(job, {})
     verdict = decide(facts_of(job, now, error))
@@ -52,13 +60,13 @@ def recommended(job: Job) -> Recommendation:
         return Recommendation(job, verdict, bounds, error, [now])
     rows = rank(job, [forecast_row(job, changes) for changes in combinations(job)])
     table = [now, *rows]
-    trials = None
+    trials = by_place(job.trials, table) if job.trials else None
     if job.subject is not None:
         seconds = math.ceil((TRIED + 1) * ROUNDS * USUAL.trial)
-        print(
-            f"trying the best {TRIED} settings beside the job as it is: about {seconds} s"
-        )
-        trials = try_best(job, job.subject, table, USUAL)
+        tell(f"trying the best {TRIED} settings beside the job as it is: about {seconds} s")
+        trials = try_best(job, job.subject, table, USUAL, note)
+        job.trials = by_words(trials, table)
+    if trials is not None:
         table = with_trials(table, trials)
     choice = choose(job, table, trials, bounds, error)
     return Recommendation(

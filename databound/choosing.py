@@ -4,14 +4,15 @@ Each step takes what the one before gave, and returns; nothing is printed, and n
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from dataclasses import asdict, dataclass, field, replace
+from itertools import count, product
 from math import log
 from statistics import fmean
 from typing import NamedTuple
 
 from .comparing import compared, least_batches
-from .job import Job
+from .job import Job, Stored
+from .measuring import Note, note_nothing
 from .runs import Subject, restored
 from .setting import Changes, Setting, as_arguments
 from .thresholds import (
@@ -111,6 +112,27 @@ class Trials:
         return [
             1 - took / now for took, now in zip(self.took[place], self.now, strict=False)
         ]
+
+
+def by_words(trials: Trials, table: Sequence[TableRow]) -> Stored:
+    """Return *trials* for a file: rows of the *table* by their arguments, for places may change."""
+    took = {as_arguments(table[place].changes): each for place, each in trials.took.items()}
+    private = {
+        as_arguments(table[place].changes): each for place, each in trials.private.items()
+    }
+    return asdict(replace(trials, took={}, private={})) | {"took": took, "private": private}
+
+
+def by_place(stored: Stored, table: Sequence[TableRow]) -> Trials:
+    """Return the trials that `by_words` stored, of the rows that the *table* still has."""
+    places = {as_arguments(row.changes): place for place, row in enumerate(table)}
+    took = {
+        places[words]: each for words, each in stored["took"].items() if words in places
+    }
+    private = {
+        places[words]: each for words, each in stored["private"].items() if words in places
+    }
+    return Trials(**stored | {"took": took, "private": private})
 
 
 # ---- which settings ----
@@ -216,18 +238,30 @@ def work_of(job: Job) -> float:
 
 
 def try_best(
-    job: Job, subject: Subject, table: Sequence[TableRow], durations: Durations = USUAL
+    job: Job,
+    subject: Subject,
+    table: Sequence[TableRow],
+    durations: Durations = USUAL,
+    note: Note = note_nothing,
 ) -> Trials:
     """Run the job as it is, and the best rows of a *table*, of which it is the first.
 
     Of each number of workers and threads one row is tried. They run in rounds, because a machine
     may become slower in between. A setting that fails is dropped, and so is one that would
-    take too long; another comes in its place.
+    take too long; another comes in its place. *note* is told what each run came to.
     """
     trials = Trials()
+    left = count((TRIED + 1) * ROUNDS - 1, -1)
+
+    def tried(row: TableRow) -> Trial:
+        trial = seconds_of_epoch(job, subject, row, durations)
+        words = as_arguments(row.changes) or "as it is"
+        note(words, trial.seconds, max(0, next(left)) * durations.trial)
+        return trial
+
     chosen: list[int] = []
     kinds = set[tuple[object, object]]()
-    trials.now.append(seconds_of_epoch(job, subject, table[0], durations).seconds)
+    trials.now.append(tried(table[0]).seconds)
     for place, row in enumerate(table[1:], 1):
         kind = row.changes.get("num_workers"), row.changes.get("threads")
         if kind in kinds or len(chosen) == TRIED:
@@ -237,7 +271,7 @@ def try_best(
             trials.too_long.append(as_arguments(row.changes))
             continue
         try:
-            trial = seconds_of_epoch(job, subject, row, durations)
+            trial = tried(row)
         except RuntimeError as error:
             trials.failed.append(f"{as_arguments(row.changes)}: {error}")
             continue
@@ -247,9 +281,9 @@ def try_best(
             trials.private[place] = trial.private
     for _ in range(1, ROUNDS):
         for place in chosen:
-            trial = seconds_of_epoch(job, subject, table[place], durations)
+            trial = tried(table[place])
             trials.took[place].append(trial.seconds)
-        trials.now.append(seconds_of_epoch(job, subject, table[0], durations).seconds)
+        trials.now.append(tried(table[0]).seconds)
     return trials
 
 
@@ -263,9 +297,9 @@ class Trial(NamedTuple):
 def seconds_of_trial(job: Job, row: TableRow) -> float:
     """Return about how long a trial of a *row* takes at least."""
     setting = job.setting(**row.changes)
-    count = job.count(setting)
-    batches = min(count, least_batches(setting.num_workers))
-    return batches * row.later / count
+    batches_of_epoch = job.count(setting)
+    batches = min(batches_of_epoch, least_batches(setting.num_workers))
+    return batches * row.later / batches_of_epoch
 
 
 def seconds_of_epoch(

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Generic, NamedTuple, TypeVar
 
 from .batches import own_copy
+from .ends import StepsEndedError
 from .thresholds import (
     FEWEST_LAUNCHES,
     LAUNCHES,
@@ -55,9 +56,11 @@ class DeviceTimer(Generic[Batch]):
         self.clock = clock
 
     def call(self, batch: Batch) -> None:
-        """Call the step; RuntimeError says that it raised."""
+        """Call the step; RuntimeError says that it raised, StepsEndedError that it has no more."""
         try:
             self.step(batch)
+        except StepsEndedError:
+            raise
         except Exception as error:
             why = f"the step raised when it was timed on a copy of a batch: {error!r}"
             raise RuntimeError(why) from error

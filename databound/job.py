@@ -12,10 +12,14 @@ from lessonkit.loader import DataLoader
 from .device import OnDevice
 from .forecast import Epochs, Model, Options, between
 from .numbers import JobNumbers, Start, StepNumbers
+from .origin import Origin, origin_of
 from .runs import Subject
 from .setting import Setting, Value
 from .thresholds import AS_MANY
 from .uneven import Uneven
+
+Stored = dict[str, Any]
+"""What is written to a file as JSON."""
 
 
 class Seen(NamedTuple):
@@ -36,7 +40,8 @@ class Job:
     *now* is the setting of the loader as it is written. *samples* and *batches*
     count an epoch without workers, or, if the job is not *whole*, only what was seen of it.
     *seen* is a run of the job as it is, if there was one. The *subject* makes more runs, unless
-    the job was stored.
+    the job was stored; *trials* are real runs of other settings, as `choosing` stores them.
+    *origin* says where and how all this was measured, if somebody noted it.
     """
 
     numbers: JobNumbers
@@ -47,6 +52,8 @@ class Job:
     whole: bool
     seen: Seen | None = None
     subject: Subject | None = None
+    trials: Stored | None = None
+    origin: Origin | None = None
 
     def __repr__(self) -> str:
         return f"<Job: samples={self.samples}, batch_size={self.batch_size}>"
@@ -181,6 +188,7 @@ def job_of(told: dict[str, Any]) -> Job:
     numbers = told["numbers"]
     device = numbers["device"]
     seen = told.get("seen")
+    origin = told.get("origin")
     fields = {
         "start": Start(*numbers["start"]),
         "totals": by_number(numbers["totals"]),
@@ -203,6 +211,7 @@ def job_of(told: dict[str, Any]) -> Job:
             "numbers": JobNumbers(**numbers | fields),
             "now": Setting(**told["now"]),
             "seen": Seen(*seen) if seen else None,
+            "origin": origin_of(origin) if origin else None,
         }
     )
 

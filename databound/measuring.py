@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from lessonkit.engine import check
+from lessonkit.words import counted
 
 from .comparing import compared, correct, least_batches, setting_of
 from .job import Job, Seen
@@ -28,12 +29,14 @@ from .numbers import (
     take_of,
     unevenness,
 )
+from .origin import InScript, origin_now
 from .runs import LoaderAndStep, Subject, restored
 from .setting import Setting
 from .thresholds import (
     BESIDE,
     BESIDE_EACH,
     FEWEST,
+    FILL,
     LEAST_ROUNDS,
     LEAST_WORKERS,
     MOSTLY,
@@ -51,8 +54,15 @@ from .watching import Watch
 Tell = Callable[[str], object]
 """A function that is told in a sentence what comes next, and how long it takes."""
 
+Note = Callable[[str, float, float], object]
+"""A function that is told a number as it comes: what it is, its seconds, and how many are left."""
+
 
 def tell_nobody(_: str) -> None:
+    """Say nothing."""
+
+
+def note_nothing(what: str, seconds: float, left: float) -> None:
     """Say nothing."""
 
 
@@ -85,8 +95,15 @@ def measured(
     *,
     synchronise: Callable[[], object] | None = None,
     tell: Tell = tell_nobody,
+    note: Note = note_nothing,
+    command: str = "measure_job(loader, step)",
+    script: InScript | None = None,
 ) -> Job:
-    """Measure a job as `measure_job` does, and *tell* beforehand how long it takes."""
+    """Measure a job as `measure_job` does.
+
+    *tell* beforehand how long it takes, and *note* each number as it comes. The job was measured
+    by a *command*, perhaps in a *script*.
+    """
     check.function("step", step)
     if synchronise is not None:
         check.function("synchronise", synchronise)
@@ -94,7 +111,9 @@ def measured(
         if synchronise is None and torch and torch.cuda.is_initialized():
             synchronise = torch.cuda.synchronize
         subject = LoaderAndStep(loader, step, synchronise, torch)
-        return measure_subject(subject, allowed_cores(), tell=tell)
+        job = measure_subject(subject, allowed_cores(), tell=tell, note=note)
+    job.origin = origin_now(command, script)
+    return job
 
 
 def measure_subject(
@@ -102,12 +121,13 @@ def measure_subject(
     cores: int,
     durations: Durations | None = None,
     tell: Tell = tell_nobody,
+    note: Note = note_nothing,
 ) -> Job:
     """Return the job of a *subject*: its numbers, and what the model leaves unexplained.
 
     Raises ValueError for a loader that gives nothing, RuntimeError for what failed.
     """
-    runs = Runs(subject, cores, durations or USUAL, tell)
+    runs = Runs(subject, cores, durations or USUAL, tell, note)
     runs.make()
     numbers = runs.numbers()
     job = job_from(runs, numbers)
@@ -132,6 +152,7 @@ class Runs:
     cores: int
     durations: Durations
     tell: Tell
+    note: Note = note_nothing
     alone: Watch = field(default_factory=lambda: Watch(0))
     again: Watch | None = None
     one: Watch = field(default_factory=lambda: Watch(1))
@@ -144,6 +165,7 @@ class Runs:
 
     def __post_init__(self) -> None:
         self.began = self.subject.clock()
+        self.expected = self.durations.most  # s, until there is a better guess
 
     # ---- which runs ----
 
@@ -157,9 +179,10 @@ class Runs:
         self.one = go(1, run, least=FEWEST)
         if not (self.alone.batches and self.one.batches):
             raise ValueError("the loader gave no batch: there is nothing to measure")
-        self.tell(
-            f"measuring the loader and the step: about {self.all_seconds():.0f} s in all"
-        )
+        self.expected = self.all_seconds()
+        self.tell(f"measuring the loader and the step: about {self.expected:.0f} s in all")
+        self.noted("loader alone", fmean(one.load for one in self.alone.batches))
+        self.noted("step", fmean(one.step for one in self.alone.batches))
         self.make_survey()
         self.make_beside()
         if self.subject.stream:
@@ -232,6 +255,10 @@ class Runs:
             return False
         if run.batches:
             self.beside[threads].append(run)
+            words = counted(workers, "workers")
+            if len(self.subject.threads()) > 1:
+                words += f", threads={threads}"
+            self.noted(words, pace_of(run))
         return True
 
     def numbers_of_workers(self) -> set[int]:
@@ -318,6 +345,11 @@ class Runs:
         """Return whether a run of as many *seconds* ends in time."""
         return self.subject.clock() + seconds <= self.began + self.durations.most
 
+    def noted(self, what: str, seconds: float) -> None:
+        """Tell a number as it comes, and how many seconds are left."""
+        left = self.began + self.expected - self.subject.clock()
+        self.note(what, seconds, max(0.0, left))
+
     def all_seconds(self) -> float:
         """Return about how many seconds all runs take: as many as usual, or as long batches need."""
         spent = self.subject.clock() - self.began
@@ -391,6 +423,14 @@ class Runs:
             sum(one.took for one in known),
             sum(one.forecast for one in known),
         )
+
+
+def pace_of(run: Watch) -> float:
+    """Return the seconds per batch of a run, of those after its buffers were full if it has any."""
+    got = [batch.got for batch in run.batches]
+    first = min(FILL * run.workers, len(got) // 2)
+    behind = len(got) - 1 - first
+    return (got[-1] - got[first]) / behind if behind else run.ended - run.opened
 
 
 def job_from(runs: Runs, numbers: JobNumbers) -> Job:

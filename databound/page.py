@@ -1,12 +1,10 @@
 """A page on a job: the verdict, the most that can be saved, changes, and forecasts beside real runs."""
 
 import html
-import platform
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from time import gmtime, strftime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lessonkit.words import counted, milliseconds, number, percent, size
@@ -16,6 +14,7 @@ from .job import Job
 from .setting import Changes, Setting, as_arguments
 from .thresholds import AS_GOOD, MOST_ROWS, OTHERS
 from .verdict import Verdict
+from .wording import as_call
 
 if TYPE_CHECKING:
     from lessonkit.pictures.drawing import Picture
@@ -127,7 +126,7 @@ class Recommendation:
         if lines := self.unlike():
             found["How many samples an epoch has depends on the number of workers:"] = lines
         if self.verdict in LAST_WORDS:
-            return found
+            return found | self.measured_by()
         found[self.head()] = [
             f"{rank}. {change}" for rank, change in enumerate(self.changes, 1)
         ]
@@ -140,7 +139,11 @@ class Recommendation:
         if not self.job.whole:
             not_seen.append(NOT_WHOLE)
         found["Not taken into account:"] = not_seen
-        return found
+        return found | self.measured_by()
+
+    def measured_by(self) -> dict[str, list[str]]:
+        """Return the last paragraph: where and how all this was measured, if that was noted."""
+        return {str(self.job.origin): []} if self.job.origin else {}
 
     def takes(self) -> str:
         """Say what an epoch takes by the forecast, and what was seen of it."""
@@ -310,9 +313,7 @@ class Recommendation:
             "too_long": self.too_long,
             "not_measured": known.not_measured,
             "table": [row._asdict() for row in self.table],
-            "machine": platform.platform(),
-            "python": platform.python_version(),
-            "date": strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()),
+            "origin": asdict(self.job.origin) if self.job.origin else None,
         }
 
     def __str__(self) -> str:
@@ -397,9 +398,24 @@ def described(job: Job, found: Worth) -> JobChange:
 
 
 def line_of(job: Job, changes: Changes, setting: Setting) -> str:
-    """Return the line to paste for *changes*, which make a *setting*."""
+    """Return the line to paste for *changes*, which make a *setting*; first where it belongs."""
+    arguments, threads = arguments_of(job, changes, setting)
+    script = job.origin.script if job.origin else None
+    lines = []
+    if arguments:
+        lines.append(as_call(arguments, script))
+    if threads is not None:
+        lines.append(f"torch.set_num_threads({threads})")
+    where = f"{script.change_at}   " if script and script.change_at else ""
+    return where + "; ".join(lines)
+
+
+def arguments_of(
+    job: Job, changes: Changes, setting: Setting
+) -> tuple[dict[str, object], int | None]:
+    """Return what the loader is to be given for *changes*, and the number of threads of the step."""
     arguments: dict[str, object] = {**changes}
-    threads = arguments.pop("threads", None)
+    arguments.pop("threads", None)
     if not setting.num_workers:
         loader = getattr(job.subject, "loader", None)
         arguments |= {
@@ -407,13 +423,7 @@ def line_of(job: Job, changes: Changes, setting: Setting) -> str:
             for name, off in FOR_WORKERS.items()
             if getattr(loader, name, off) != off
         }
-    lines = []
-    if arguments:
-        told = ", ".join(f"{name}={value}" for name, value in arguments.items())
-        lines.append(f"DataLoader(..., {told})")
-    if threads is not None:
-        lines.append(f"torch.set_num_threads({threads})")
-    return "; ".join(lines)
+    return arguments, setting.threads if "threads" in changes else None
 
 
 def needs_of(job: Job, row: TableRow, setting: Setting) -> str:

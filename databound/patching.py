@@ -1,6 +1,7 @@
 """Stands in for three methods of PyTorch's `DataLoader` while a script runs that was not written for us.
 
-A loader then knows the line at which it was made. Who iterates over it while gradients are on gets
+A loader then knows the line at which it was made: of one that a framework made anew of the user's
+own, as Accelerate does, that is the line of the user's. Who iterates over it while gradients are on gets
 an iterator of ours, and a loader may be told to be longer than it is.
 """
 
@@ -47,12 +48,18 @@ class Line:
 def users_line(frame: FrameType | None) -> Line | None:
     """Return the innermost line of the user at or above *frame*; None if only libraries are there."""
     while frame is not None:
-        file = frame.f_code.co_filename
-        is_written = not file.startswith("<") and Path(file).suffix != ".so"
-        if is_written and not any(is_below(file, folder) for folder in LIBRARIES):
-            return Line(file, frame.f_lineno)
+        if is_users(frame):
+            return Line(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return None
+
+
+def is_users(frame: FrameType) -> bool:
+    """Whether a *frame* is of a file that the user wrote, or of a cell of a notebook."""
+    file = frame.f_code.co_filename
+    return not file.startswith("<") and not any(
+        is_below(file, folder) for folder in LIBRARIES
+    )
 
 
 def is_below(file: str, folder: str) -> bool:
@@ -69,6 +76,16 @@ def made_at(loader: Any) -> Line | None:
     """Return the line at which *loader* was made, if that is known."""
     line = vars(loader).get(MADE_AT)
     return line if isinstance(line, Line) else None
+
+
+def described(loader: Any) -> str:
+    """Write the call of a *loader*, with the arguments that a reader looks for."""
+    options = [
+        f"{name}={getattr(loader, name)!r}"
+        for name in ("batch_size", "num_workers")
+        if getattr(loader, name, None) is not None
+    ]
+    return f"{type(loader).__name__}({', '.join(options)})"
 
 
 def reads_in_order(loader: Any) -> bool:
@@ -104,9 +121,15 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
     init = kind.__init__
     iterate = kind.__iter__
     length = kind.__len__
+    made_by_user: dict[int, Line | None] = {}  # the line, by the identity of the dataset
 
     def init_noted(loader: Any, *given: Any, **named: Any) -> None:
-        vars(loader)[MADE_AT] = users_line(sys._getframe(1))
+        frame = sys._getframe(1)
+        line = users_line(frame)
+        dataset = id(named["dataset"] if "dataset" in named else next(iter(given), None))
+        if is_users(frame):
+            made_by_user[dataset] = line
+        vars(loader)[MADE_AT] = made_by_user.get(dataset, line)
         init(loader, *given, **named)
 
     def iterate_hooked(loader: Any) -> Iterator[Any]:

@@ -15,6 +15,7 @@ from lessonkit.loader import DataLoader
 
 from .batches import bytes_of, own_copy
 from .device import OnDevice, on_device
+from .ends import StepsEndedError
 from .loaders import (
     as_pytorch_says,
     drawing_from,
@@ -206,7 +207,10 @@ class LoaderAndStep:
         if self.synchronise is None or self.batch is None:
             return None
         copies = max(1, COPIES // max(1, self.nbytes))
-        return on_device(self.step, self.batch, self.synchronise, most=copies)
+        for _ in range(2):  # when steps have come to their end, they have all begun anew
+            with suppress(StepsEndedError):
+                return on_device(self.step, self.batch, self.synchronise, most=copies)
+        return None
 
     # ---- a run ----
 
@@ -224,16 +228,15 @@ class LoaderAndStep:
 
         It ends after *seconds* and when *least* batches have come, or with the loader. The run
         calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
-        *size* times as large. Raises RuntimeError if the loader or the step does.
+        *size* times as large. A run whose steps have come to their end is shorter. Raises
+        RuntimeError if the loader or the step does.
         """
-        loader = self.made(self.options(workers, factor, size))
-        numbers = self.numbers[::size]
-        run = Run(workers, loader, self.step if step else None, self.place, numbers)
-        run.keep = self.may_launch
-        try:
+        run = self.run_of(workers, step=step, factor=factor, size=size)
+        seen = run.until(seconds, least)
+        if run.is_cut and len(seen.batches) < max(1, least):
+            # The loop of the steps had come to its end; it has begun anew, and has all of them left
+            run = self.run_of(workers, step=step, factor=factor, size=size)
             seen = run.until(seconds, least)
-        finally:
-            run.end()
         if step and self.synchronise:
             self.synchronise()
         self.nbytes = self.nbytes or run.nbytes
@@ -244,6 +247,14 @@ class LoaderAndStep:
             start = seen.batches[0].got - seen.began
             self.start_of_one = max(self.start_of_one, start)
         return seen
+
+    def run_of(self, workers: int, *, step: bool, factor: int, size: int) -> "Run":
+        """Return a run that may begin."""
+        loader = self.made(self.options(workers, factor, size))
+        numbers = self.numbers[::size]
+        run = Run(workers, loader, self.step if step else None, self.place, numbers)
+        run.keep = self.may_launch
+        return run
 
     def options(self, workers: int, factor: int, size: int) -> dict[str, Any]:
         """Return the arguments of the loader of a run."""
@@ -303,6 +314,7 @@ class Run:
         self.nbytes = 0  # of its first batch
         self.keep = False  # a copy of its first batch, before a step takes that apart
         self.untouched: Any = None
+        self.is_cut = False  # its steps have come to their end
         IN_HAND.forget()
         self.seen = Watch(workers)
 
@@ -310,6 +322,7 @@ class Run:
         """Return what the run showed when it is over; RuntimeError says what failed, and where.
 
         The *seconds* count from the first batch on: a worker may take longer than that to start.
+        When it is over, its workers have ended.
         """
         seen = self.seen
         loads = "with a worker, the loader" if seen.workers else "the loader"
@@ -341,8 +354,12 @@ class Run:
             else:
                 seen.whole = True
             self.look_at_memory()
+        except StepsEndedError:
+            self.is_cut = True
         except Exception as error:
             raise RuntimeError(f"{at_work} raised at {self.next()}: {error!r}") from error
+        finally:
+            self.end()
         return seen
 
     def next(self) -> str:

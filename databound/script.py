@@ -7,27 +7,21 @@ when the script asks for the next one. So everything that the user's loop does w
 one thread sees it all, as the number of PyTorch's threads and handlers of signals demand.
 """
 
-from __future__ import annotations
-
-import io
-import os
-import runpy
-import signal
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import active_children
-from pathlib import Path
-from time import perf_counter
 from types import FrameType
 from typing import Any, TextIO
 
 import greenlet
 
-from .patching import Line, made_at, patched, reads_in_order
+from .ends import StepsEndedError
+from .patching import Line, made_at, reads_in_order
+from .told_errors import NotMeasuredError
+from .trainers import Arguments, arguments_of_trainer
+
+# `Any` in this module is PyTorch, a loader or a batch of somebody else.
 
 # The training loader is told to be so many times as long as it is, so that no epoch ends while we
 # measure: at an epoch's end scripts validate, save checkpoints and end schedules. A measuring
@@ -35,37 +29,40 @@ from .patching import Line, made_at, patched, reads_in_order
 LONGER = 1_000
 
 
-class NoTrainingError(Exception):
+class NoTrainingError(NotMeasuredError):
     """The script ended, and trained on no `DataLoader`."""
 
 
 @dataclass(frozen=True)
-class Caught:
-    """The loader that feeds the training loop of a script, and where both stand in it.
+class Place:
+    """Where a loader was *made*, and where the *loop* is that asks it for batches."""
 
-    *seconds* passed until the script came to its first training step.
+    made: Line | None
+    loop: Line | None
+
+
+@dataclass(frozen=True)
+class Caught:
+    """The loader that feeds the training loop of a script, and the place of both in it.
+
+    If a trainer made the loader, it did so by its *trainer* arguments.
     """
 
     loader: Any
-    made_at: Line | None
-    loop_at: Line | None
-    seconds: float
+    place: Place
+    trainer: Arguments | None
 
-    def __str__(self) -> str:
-        options = [
-            f"{name}={getattr(self.loader, name)!r}"
-            for name in ("batch_size", "num_workers")
-            if getattr(self.loader, name, None) is not None
-        ]
-        where = f"{self.made_at or 'a library'}  DataLoader({', '.join(options)})"
-        return f"{where}  feeds the loop at {self.loop_at or 'a line of a library'}"
+
+# Scripts that were begun. A greenlet that nobody knows any more is ended, and the `finally` of a
+# script would go on to save something.
+BEGUN = list["Script"]()
 
 
 class Script:
     """A script that goes on by one batch each time that it gets one.
 
     *run* runs it from its beginning to its end. It may be run more than once: a loop of so many
-    steps ends, and then begins again. *wanted* is the line of the loader that is meant, as
+    steps ends, and is begun again. *wanted* is the line of the loader that is meant, as
     `FILE:LINE`, where the one that trains first is not.
 
     Between two calls the script is not running: it waits for a batch, or has ended.
@@ -76,37 +73,80 @@ class Script:
         self.run = run
         self.wanted = wanted
         self.main = greenlet.getcurrent()
-        self.training = greenlet.greenlet(run)
         self.caught: Caught | None = None
-        self.began = perf_counter()
-        self.has_trained = False  # has computed gradients
-        self.handed = Counter[int]()  # batches, by the identity of their loader
-        self.runs = 1
         self.stdout: TextIO | None = None  # the script's, while it does not run
+        self.asked = list[Line]()  # lines of the loaders that gave it batches
+        self.passes = list[greenlet.greenlet]()
+        self.steps_of_a_pass: int | None = None  # when one has come to its end
+        self.begin()
+        BEGUN.append(self)
+
+    @property
+    def training(self) -> greenlet.greenlet:
+        """The greenlet in which the script runs now."""
+        return self.passes[-1]
+
+    def begin(self) -> None:
+        """Prepare to run the script from its beginning."""
+        self.passes.append(greenlet.greenlet(self.run, self.main))
+        self.backwards = 0  # calls of backward()
+        self.handed: dict[
+            int, int
+        ] = {}  # backwards at its last batch, by a loader's identity
+        self.told = set[int]()  # the identities of loaders whose true length it was told
+        self.is_fed = False  # by us
+        self.steps = 0
+
+    # ---- in our greenlet ----
 
     def until_training(self) -> Caught:
-        """Run the script until it asks for a batch after its first training step.
+        """Run the script until it asks for a batch after a training step with the one before.
 
         Raises NoTrainingError if it ends before, and whatever the script raises.
         """
-        with self.training_noted():
-            self.switch()
-        if self.caught is None:
-            raise NoTrainingError(
-                "the script ended, and no loop over a DataLoader called backward()"
-            )
+        caught = self.until_fed()
+        if id(caught.loader) in self.told:
+            # It ends its schedules with the epoch that it knows of: once more, with a longer one
+            self.begin()
+            caught = self.until_fed()
+        return caught
+
+    def until_fed(self) -> Caught:
+        """Run the script until we feed it. Raises NoTrainingError if it ends before."""
+        self.switch()
+        if self.caught is None or not self.is_fed:
+            raise NoTrainingError(self.why_not())
         return self.caught
 
+    def why_not(self) -> str:
+        """Say why nothing was caught."""
+        among = "no loop over a DataLoader called backward() between two batches"
+        if self.wanted:
+            among = f"no loader made at {self.wanted} feeds a loop that calls backward()"
+        lines = ", ".join(str(line) for line in dict.fromkeys(self.asked))
+        seen = f" Batches came from loaders made at {lines}." if lines else ""
+        return f"the script ended, and {among}.{seen}"
+
     def step(self, batch: Any) -> None:
-        """Give the script a *batch*, and return when it asks for the next one."""
-        self.switch(batch)
-        if self.training.dead:  # a loop of a fixed number of steps
-            self.runs += 1
-            self.training = greenlet.greenlet(self.run, self.main)
-            self.switch()
+        """Give the script a *batch*, and return when it asks for the next one.
+
+        Raises StepsEndedError if the script ended instead; by then it has begun again. Its last
+        batch is only given once: what comes after it is no step, and may save a model.
+        """
+        self.steps += 1
+        if self.steps != self.steps_of_a_pass:
+            self.switch(batch)
+            if not self.training.dead:
+                return
+            self.steps_of_a_pass = self.steps
+        threads = self.torch.get_num_threads()
+        self.begin()
+        self.until_fed()
+        self.torch.set_num_threads(threads)
+        raise StepsEndedError("the script ended, and was begun again")
 
     def switch(self, *batch: Any) -> None:
-        """Let the script go on until it waits for a batch; what it prints stays its own."""
+        """Let the script go on until it waits for a batch; what it does to `sys.stdout` stays its own."""
         ours = sys.stdout
         if self.stdout is not None:
             sys.stdout = self.stdout
@@ -116,48 +156,55 @@ class Script:
             self.stdout = sys.stdout
             sys.stdout = ours
 
-    @contextmanager
-    def training_noted(self) -> Iterator[None]:
-        """Note in the block when the script has computed gradients: then it trains."""
-        autograd = self.torch.autograd
-        backward = autograd.backward
-
-        def noted(*given: Any, **named: Any) -> Any:
-            self.has_trained = True
-            return backward(*given, **named)
-
-        autograd.backward = noted
-        try:
-            yield
-        finally:
-            autograd.backward = backward
-
     # ---- in the script's greenlet ----
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is the script that runs now, in its own thread."""
+        return greenlet.getcurrent() is self.training
 
     def iterate(
         self, loader: Any, begin: Callable[[], Iterator[Any]], line: Line | None
     ) -> Iterator[Any]:
         """Return PyTorch's own iterator to us, and to the script one that we hear of."""
-        if greenlet.getcurrent() is not self.training:
-            return begin()
-        return Handed(self, loader, begin, line)
+        return Handed(self, loader, begin, line) if self.is_running else begin()
 
     def length(self, loader: Any, known: int) -> int:
         """Tell the script that an epoch of training is far longer."""
-        if greenlet.getcurrent() is not self.training or reads_in_order(loader):
+        if not self.is_running:
+            return known
+        line = made_at(loader)
+        trains = (
+            self.caught is not None and line is not None and line == self.caught.place.made
+        )
+        if reads_in_order(loader) and not trains:  # as a loader for validation does
+            self.told.add(id(loader))
             return known
         return known * LONGER
 
-    def feeds(self, loader: Any) -> bool:
-        """Whether *loader* is the one that is measured, or one that took its place in the script."""
-        return self.caught is not None and (
-            loader is self.caught.loader or loader.dataset is self.caught.loader.dataset
-        )
+    def takes(self, loader: Any, place: Place, frame: FrameType) -> bool:
+        """Whether we feed the loop that asks *loader* for a batch, from now on.
 
-    def is_meant(self, loader: Any) -> bool:
-        """Whether *loader* may be measured: any, or the one of the line that is wanted."""
-        line = made_at(loader)
-        return not self.wanted or (line is not None and line.is_named(self.wanted))
+        It is the first loop that has called `backward` since its last batch, and in a later pass
+        the one at the same place.
+        """
+        at_last_batch = self.handed.get(id(loader))
+        if self.is_fed or at_last_batch is None or at_last_batch == self.backwards:
+            return False
+        if self.caught is None and self.is_meant(place):
+            self.caught = Caught(loader, place, arguments_of_trainer(frame, place.made))
+        self.is_fed = self.goes_on_at(place)
+        return self.is_fed
+
+    def goes_on_at(self, place: Place) -> bool:
+        """Whether *place* is that of the loop that was caught."""
+        return self.caught is not None and place == self.caught.place
+
+    def is_meant(self, place: Place) -> bool:
+        """Whether the loader of a *place* may be measured: any, or the one of the line that is wanted."""
+        return not self.wanted or (
+            place.made is not None and place.made.is_named(self.wanted)
+        )
 
     def ask(self) -> Any:
         """Wait in the script for the next batch that `step` is called with."""
@@ -172,15 +219,17 @@ class Handed:
         script: Script,
         loader: Any,
         begin: Callable[[], Iterator[Any]],
-        line: Line | None,
+        loop: Line | None,
     ) -> None:
         self.script = script
         self.loader = loader
         self.begin = begin
-        self.line = line
+        self.place = Place(made_at(loader), loop)
         self.real: Iterator[Any] | None = None
+        # It may take the place of one that is fed: a loop that was left begins again
+        self.is_fed = script.is_fed and script.goes_on_at(self.place)
 
-    def __iter__(self) -> Handed:
+    def __iter__(self) -> "Handed":
         return self
 
     def __len__(self) -> int:
@@ -188,21 +237,18 @@ class Handed:
 
     def __next__(self) -> Any:
         script = self.script
-        if script.feeds(self.loader):
-            return script.ask()
-        had_one = script.handed[id(self.loader)] > 0
-        is_first = script.caught is None and had_one and script.has_trained
-        if is_first and script.is_meant(self.loader):
-            script.caught = Caught(
-                self.loader,
-                made_at(self.loader),
-                self.line,
-                perf_counter() - script.began,
-            )
+        if not script.is_running:  # a thread of the script asks
+            return self.next_real()
+        if not self.is_fed and script.takes(self.loader, self.place, sys._getframe(1)):
+            self.is_fed = True
             self.end()
+        if self.is_fed:
             return script.ask()
-        script.handed[id(self.loader)] += 1
-        return self.next_real()
+        batch = self.next_real()
+        script.handed[id(self.loader)] = script.backwards
+        if self.place.made is not None:
+            script.asked.append(self.place.made)
+        return batch
 
     def next_real(self) -> Any:
         """Return a batch of PyTorch's own; a loader beside the measured one begins again at its end."""
@@ -211,7 +257,7 @@ class Handed:
         try:
             return next(self.real)
         except StopIteration:
-            if self.script.caught is None:
+            if not self.script.is_fed:
                 raise
         self.real = self.begin()
         return next(self.real)
@@ -224,95 +270,23 @@ class Handed:
         self.real = None
 
 
-# ---- the process around it ----
-
-
-def runner(target: str, arguments: list[str], *, is_module: bool) -> Callable[[], None]:
-    """Return what runs the script or module *target* with its *arguments*, as `python` would."""
-
-    def run() -> None:
-        sys.argv = [target, *arguments]
-        with suppress(SystemExit):
-            if is_module:
-                runpy.run_module(target, run_name="__main__", alter_sys=True)
-            else:
-                runpy.run_path(target, run_name="__main__")
-
-    first = "" if is_module else str(Path(target).resolve().parent)
-    if first not in sys.path:
-        sys.path.insert(0, first)
-    return run
-
-
-def is_one_of_several() -> bool:
-    """Whether this process is a rank among others, as `torchrun` starts them."""
-    ranks = os.environ.get("WORLD_SIZE", "1")
-    return ranks.isdigit() and int(ranks) > 1
-
-
 @contextmanager
-def apart() -> Iterator[tuple[TextIO, Callable[[], str]]]:
-    """Keep in a file what the block prints, by any means; give our own console and what was kept.
+def backwards_counted(script: Script) -> Iterator[None]:
+    """Count in the block how often *script* computes gradients: a loop that does so trains."""
+    autograd = script.torch.autograd
+    originals = {name: getattr(autograd, name) for name in ("backward", "grad")}
 
-    The file has no name, so nothing is left of it however this process ends.
-    """
-    console = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="replace", buffering=1)
-    kept = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-    saved = {number: os.dup(number) for number in (1, 2)}
-    sys.stdout.flush()
-    sys.stderr.flush()
-    for number in saved:
-        os.dup2(kept.fileno(), number)
+    def counted(original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
+            script.backwards += 1
+            return original(*given, **named)
 
-    def printed() -> str:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
-        copy = io.open(os.dup(kept.fileno()), encoding="utf-8", errors="replace")  # noqa: UP020
-        with copy:
-            copy.seek(0)
-            return copy.read()
+        return call
 
-    try:
-        yield console, printed
-    finally:
-        for number, copy in saved.items():
-            os.dup2(copy, number)
-            os.close(copy)
-
-
-@contextmanager
-def interruptible(main: greenlet.greenlet) -> Iterator[None]:
-    """Let Ctrl+C end us also while the script runs, which might take it for itself."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        if greenlet.getcurrent() is main:
-            raise KeyboardInterrupt
-        main.throw(KeyboardInterrupt)
-
-    before = signal.signal(signal.SIGINT, stop)
+    for name, original in originals.items():
+        setattr(autograd, name, counted(original))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def end_children() -> None:
-    """End every process that the script or we have started."""
-    children = active_children()
-    for child in children:
-        child.terminate()
-    for child in children:
-        child.join(1)
-        if child.is_alive():
-            child.kill()
-
-
-@contextmanager
-def caught_in(script: Script) -> Iterator[Caught]:
-    """Run *script* until it trains, and give its loader; everything of PyTorch is as before afterwards."""
-    with ExitStack() as then:
-        then.enter_context(patched(script.torch, script))
-        then.enter_context(interruptible(script.main))
-        then.callback(end_children)
-        yield script.until_training()
+        for name, original in originals.items():
+            setattr(autograd, name, original)

@@ -1,0 +1,243 @@
+"""The command line of `databound`: what it is asked, and what it tells the program that started it."""
+
+import argparse
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from pathlib import Path
+
+from .advice import recommended
+from .as_main import Program
+from .job import load_job, save_job
+from .kept_apart import apart
+from .named import is_reference
+from .page import Recommendation
+from .progress import Progress
+from .references import recommend_for_references
+from .report import Found, diff_of, report
+from .rewriting import CannotRewriteError
+from .told_errors import NotMeasuredError, users_traceback
+
+DESCRIPTION = """\
+Say of a training job whether it waits for its data, what to change, and what that saves.
+
+  databound train.py --epochs 90            a script as it is, with its own arguments
+  databound -m package.train --epochs 90    a module, as `python -m` runs it
+  databound mine.py:loader mine.py:step     a loader and a step of yours, or package.mine:loader
+  databound job.json                        a job that --save has stored, shown again
+"""
+EXIT_CODES = """\
+exit codes, for programs:
+  0    nothing is worth changing
+  1    something is
+  2    it failed: the script raised, or nothing could be measured
+  3    the runs cannot tell
+  130  it was stopped by Ctrl+C
+"""
+PAGE = """<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>
+<title>What to change</title>
+<style>:root{{color-scheme:light dark;font-family:sans-serif}}
+td,th{{padding:0 1em 0 0;text-align:left}}</style>
+{}"""
+
+
+class Exit(IntEnum):
+    """What the command tells a program that started it."""
+
+    NOTHING_TO_CHANGE = 0
+    CHANGE = 1
+    FAILED = 2
+    CANNOT_TELL = 3
+    STOPPED = 130  # as shells say of Ctrl+C
+
+
+# ---- what is asked ----
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that all forms of the command have to a *parser*."""
+    parser.add_argument("--save", metavar="JOB.json", type=Path, help="store the job there")
+    parser.add_argument("--html", metavar="PAGE.html", type=Path, help="write a page there")
+    printed = parser.add_mutually_exclusive_group()
+    printed.add_argument(
+        "--json", action="store_true", help="print all numbers as JSON, and nothing else"
+    )
+    printed.add_argument(
+        "--full",
+        action="store_true",
+        help="print the whole page, with a table of forecasts",
+    )
+    printed.add_argument(
+        "--diff", action="store_true", help="print the first change as a diff of your file"
+    )
+    parser.add_argument(
+        "--loader",
+        metavar="FILE:LINE",
+        default="",
+        help="which loader of a script is meant, by the line that makes it",
+    )
+
+
+def command_line() -> argparse.ArgumentParser:
+    """Return what parses a whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="databound",
+        usage="databound [options] TARGET ...",
+        description=DESCRIPTION,
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_options(parser)
+    parser.add_argument(
+        "-m",
+        dest="module",
+        metavar="MODULE",
+        nargs=argparse.REMAINDER,
+        help="the module to run, and its own arguments",
+    )
+    parser.add_argument("target", nargs="?", help=argparse.SUPPRESS)
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def add_options_behind(given: argparse.Namespace, words: Sequence[str]) -> None:
+    """Take options that stand behind a target that has no arguments of its own."""
+    parser = argparse.ArgumentParser(prog="databound", allow_abbrev=False)
+    add_options(parser)
+    parser.parse_args(words, given)
+
+
+# Sub-commands by their first word: each gets the words behind it, and returns an exit code
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command of a command line, and return its exit code."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words and words[0] in COMMANDS:
+        return COMMANDS[words[0]](words[1:])
+    parser = command_line()
+    given = parser.parse_args(words)
+    command = shlex.join(["databound", *words])
+    if given.module:
+        module, *its_own = given.module
+        return of_program(Program(module, its_own, is_module=True), given, command)
+    if not given.target:
+        parser.error("say what to measure: a script, -m MODULE, or a loader and a step")
+    if is_reference(given.target):
+        return of_references(given, command)
+    if not Path(given.target).is_file():
+        parser.error(f"{given.target}: there is no such file")
+    if given.target.endswith(".json"):
+        add_options_behind(given, given.rest)
+        return told(given, lambda _: Found(recommended(load_job(given.target))))
+    return of_program(Program(given.target, given.rest), given, command)
+
+
+# ---- each form ----
+
+
+def of_references(given: argparse.Namespace, command: str) -> Exit:
+    """Measure a loader and a step of the user's."""
+    loader = given.target
+    step, *more = given.rest or [""]
+    add_options_behind(given, more)
+
+    def measure(progress: Progress) -> Found:
+        if not is_reference(step):
+            raise NotMeasuredError(
+                f"{loader} is a loader: behind it comes a step, as mine.py:step"
+            )
+        return recommend_for_references(loader, step, progress, command)
+
+    return told(given, measure)
+
+
+def of_program(program: Program, given: argparse.Namespace, command: str) -> int:
+    """Measure a script as it is, and end this process: the script must not go on."""
+    try:
+        from .door import recommend_for_script
+        from .stopping import leave
+    except ModuleNotFoundError as error:
+        if error.name != "greenlet":
+            raise
+        why = "a script is run as it is by greenlet, which is not installed"
+        print(f"databound: {why}: pip install greenlet", file=sys.stderr)
+        return Exit.FAILED
+
+    def measure(progress: Progress) -> Found:
+        return recommend_for_script(program, progress, command, given.loader)
+
+    return leave(told(given, measure))
+
+
+# ---- what is told ----
+
+
+def told(given: argparse.Namespace, measure: Callable[[Progress], Found]) -> Exit:
+    """Print what *measure* found, in all forms that are asked for, or why it failed.
+
+    Whatever the user's code prints meanwhile is kept apart, and shown where it failed.
+    """
+    save = given.save.resolve() if given.save else None
+    html = given.html.resolve() if given.html else None
+    with apart() as where:
+        progress = Progress(where.console)
+        try:
+            found = measure(progress)
+        except KeyboardInterrupt:
+            progress.say("databound: stopped")
+            return Exit.STOPPED
+        except BaseException as error:  # of the user's modules: SystemExit, too
+            progress.end_line()
+            where.console.write(where.last_lines() + in_words(error))
+            return Exit.FAILED
+        if save:
+            save_job(found.page.job, save)
+        if html:
+            html.write_text(PAGE.format(found.page._repr_html_()), encoding="utf-8")
+        if given.diff:
+            where.console.write(report(found))
+    try:
+        print_all(printed(given, found))
+    except CannotRewriteError as error:
+        print(f"databound: no diff: {error}", file=sys.stderr)
+    return what_to_tell(found.page)
+
+
+def printed(given: argparse.Namespace, found: Found) -> str:
+    """Return what goes to stdout. Raises CannotRewriteError for a diff that nobody can write."""
+    if given.json:
+        return json.dumps(found.page.numbers(), indent=1) + "\n"
+    if given.diff:
+        return diff_of(found.page)
+    return f"{found.page}\n" if given.full else report(found)
+
+
+def what_to_tell(page: Recommendation) -> Exit:
+    """Return the exit code of a page."""
+    if page.verdict == "cannot tell":
+        return Exit.CANNOT_TELL
+    return Exit.CHANGE if page.changes else Exit.NOTHING_TO_CHANGE
+
+
+def in_words(error: BaseException) -> str:
+    """Write an *error*: with its traceback if the user's own code raised it, else in a sentence."""
+    why = str(error) or "without a message"
+    if isinstance(error, NotMeasuredError):
+        return f"databound: {why}\n"
+    raised = error.__cause__ or error
+    return f"{users_traceback(raised)}databound: {type(error).__name__}: {why}\n"
+
+
+def print_all(text: str) -> None:
+    """Print a *text*; whoever reads it may go away before its end, as `head` does."""
+    try:
+        print(text, end="", flush=True)
+    except BrokenPipeError:
+        # What is left in the buffer has nowhere to go when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

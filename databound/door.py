@@ -1,0 +1,104 @@
+"""The door: a training script as it is, whose loader is caught and measured with its own loop body."""
+
+import os
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from time import perf_counter
+
+from .advice import recommended
+from .as_main import Program, as_before
+from .measuring import measured
+from .origin import InScript
+from .patching import described, patched
+from .progress import Progress
+from .report import Found
+from .script import Caught, Script, backwards_counted
+from .stopping import children_of_this, end_children, interruptible
+from .told_errors import NotMeasuredError
+from .unsaved import Unsaved, saving_nothing
+
+
+def recommend_for_script(
+    program: Program, progress: Progress, command: str, wanted: str = ""
+) -> Found:
+    """Run a *program* until it trains, and say what to change in its job.
+
+    *wanted* is the line of the loader that is meant, as `FILE:LINE`. Raises NotMeasuredError if it
+    does not train, or not alone; RuntimeError for what cannot be measured, and what the program
+    itself raises.
+    """
+    refuse_ranks()
+    try:
+        import torch
+    except ImportError as error:
+        raise NotMeasuredError(f"PyTorch cannot be imported here: {error}") from error
+    script = Script(torch, program.run, wanted)
+    with opened(script) as (unsaved, ours_again):
+        progress.begin(f"{program.target} runs until its first training step ...")
+        began = perf_counter()
+        caught = script.until_training()
+        progress.end(f"{perf_counter() - began:.1f} s")
+        unsaved.withhold()  # also what the script has imported by now
+        ours_again()
+        place = in_script(caught, program)
+        progress.say(str(place))
+        job = measured(
+            caught.loader,
+            script.step,
+            tell=progress.say,
+            note=progress.note,
+            command=command,
+            script=place,
+        )
+        page = recommended(job, progress.say, progress.note)
+        progress.end_line()
+        return Found(page, str(unsaved))
+
+
+@contextmanager
+def opened(script: Script) -> Iterator[tuple[Unsaved, Callable[[], None]]]:
+    """Prepare this process for a *script*; everything is as before afterwards.
+
+    The block gets what the script did not save, and a function by which Ctrl+C is ours again.
+    """
+    with ExitStack() as then:
+        then.callback(end_children, children_of_this())
+        then.enter_context(as_before())
+        then.enter_context(patched(script.torch, script))
+        then.enter_context(backwards_counted(script))
+        unsaved = then.enter_context(
+            saving_nothing(lambda: script.caught is not None and script.is_running)
+        )
+        yield unsaved, then.enter_context(interruptible(script.main))
+
+
+def in_script(caught: Caught, program: Program) -> InScript:
+    """Return where a job stands in the script that was run."""
+    made = caught.place.made
+    loop = caught.place.loop
+    trainer = caught.trainer
+    change_at = made
+    if trainer is not None:
+        change_at = trainer.line
+    flag = ["-m"] if program.is_module else []
+    return InScript(
+        target=shlex.join([*flag, program.target, *program.arguments]),
+        loader=described(caught.loader),
+        made_at=str(made or ""),
+        loop_at=str(loop or ""),
+        file=os.path.abspath(change_at.file) if change_at else "",
+        line=change_at.number if change_at else 0,
+        arguments=trainer.name if trainer else "",
+        arguments_at=str(trainer.line or "") if trainer else "",
+    )
+
+
+def refuse_ranks() -> None:
+    """Raise NotMeasuredError if this process trains with others, which would wait for it for ever."""
+    ranks = os.environ.get("WORLD_SIZE", "1")
+    if ranks != "1":
+        raise NotMeasuredError(
+            f"WORLD_SIZE={ranks}: this is one of several processes that make all steps together, so "
+            "one of them cannot be measured: start it alone, without torchrun"
+        )

@@ -1,0 +1,56 @@
+"""Measures a loader and a step that a module of the user's has."""
+
+import os
+import sys
+from contextlib import ExitStack, suppress
+from typing import Any
+
+from .advice import recommended
+from .measuring import measured
+from .named import AsTheyAre, module_of, named
+from .origin import InScript
+from .patching import described, made_at, patched
+from .progress import Progress
+from .report import Found
+
+
+def recommend_for_references(
+    loader: str, step: str, progress: Progress, command: str
+) -> Found:
+    """Say what to change in the job of a *loader* and a *step*, each named as `mine.py:loader`.
+
+    Raises what their modules raise, and TypeError, ValueError or RuntimeError for what cannot be
+    measured.
+    """
+    sys.argv = [module_of(loader)]  # a module that parses arguments has none of ours
+    with ExitStack() as then:
+        with suppress(ImportError):  # a loader of ours needs no PyTorch
+            import torch
+
+            then.enter_context(patched(torch, AsTheyAre()))
+        found = named(loader)
+        job = measured(
+            found,
+            named(step),
+            tell=progress.say,
+            note=progress.note,
+            command=command,
+            script=in_module(found),
+        )
+        page = recommended(job, progress.say, progress.note)
+        progress.end_line()
+        return Found(page)
+
+
+def in_module(loader: Any) -> InScript | None:
+    """Return where a *loader* was made, if that is known."""
+    line = made_at(getattr(loader, "base_dataloader", loader))
+    if line is None:
+        return None
+    return InScript(
+        target="",
+        loader=described(loader),
+        made_at=str(line),
+        file=os.path.abspath(line.file),
+        line=line.number,
+    )

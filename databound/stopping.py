@@ -1,0 +1,71 @@
+"""How a command ends that runs somebody else's script: when it is told to, and with nothing left."""
+
+import os
+import signal
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import active_children
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
+
+from .kept_apart import flush
+
+if TYPE_CHECKING:
+    import greenlet  # what only watches runs without it
+
+TASKS = Path("/proc/self/task")
+
+
+@contextmanager
+def interruptible(main: "greenlet.greenlet") -> Iterator[Callable[[], None]]:
+    """Let Ctrl+C end us also while a script runs, which might take it for itself.
+
+    The block gets a function that makes it so again, after the script may have had its own way.
+    """
+
+    import greenlet
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if greenlet.getcurrent() is main:
+            raise KeyboardInterrupt
+        main.throw(KeyboardInterrupt)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield lambda: void(signal.signal(signal.SIGINT, stop))
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def void(_: object) -> None:
+    """Return nothing."""
+
+
+def end_children(but: Collection[int] = ()) -> None:
+    """End every process that the script or we have started; not those that lived before (*but*)."""
+    children = [child for child in active_children() if child.pid not in but]
+    for child in children:
+        child.terminate()
+    for child in children:
+        child.join(1)
+        if child.is_alive():
+            child.kill()
+    for pid in children_of_this() - {*but}:  # also those of other libraries
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def children_of_this() -> set[int]:
+    """Return the processes that this one has started and that live; none where nobody says."""
+    found = set[int]()
+    with suppress(OSError, ValueError):
+        for task in TASKS.iterdir():
+            found |= {int(pid) for pid in (task / "children").read_text().split()}
+    return found
+
+
+def leave(code: int) -> NoReturn:
+    """End this process now: no function that a script has registered for its end is called."""
+    flush()
+    os._exit(code)
