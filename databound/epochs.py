@@ -380,8 +380,10 @@ class TrainingLoops:
 
 def options_of(loader: Any) -> dict[str, Any]:
     """Return the arguments of *loader* that a reader asks for."""
-    names = ("batch_size", "num_workers", "prefetch_factor", "persistent_workers")
-    return {name: getattr(loader, name, None) for name in names}
+    names = ("num_workers", "prefetch_factor", "persistent_workers")
+    batches = getattr(loader, "batch_sampler", None)
+    size = getattr(batches, "batch_size", None) or getattr(loader, "batch_size", None)
+    return {"batch_size": size} | {name: getattr(loader, name, None) for name in names}
 
 
 # ---- what all of it comes to ----

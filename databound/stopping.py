@@ -23,7 +23,6 @@ def interruptible(main: "greenlet.greenlet") -> Iterator[Callable[[], None]]:
 
     The block gets a function that makes it so again, after the script may have had its own way.
     """
-
     import greenlet
 
     def stop(number: int, frame: FrameType | None) -> None:
