@@ -6,11 +6,11 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from enum import IntEnum
 from pathlib import Path
 
 from .advice import recommended
 from .as_main import Program
+from .exit_codes import Exit
 from .job import load_job, save_job
 from .kept_apart import apart
 from .named import is_reference
@@ -19,6 +19,8 @@ from .progress import Progress
 from .references import recommend_for_references
 from .report import Found, diff_of, report
 from .rewriting import CannotRewriteError
+from .running import add_options as add_options_of_runs
+from .running import asked, run
 from .told_errors import NotMeasuredError, users_traceback
 
 DESCRIPTION = """\
@@ -42,16 +44,6 @@ PAGE = """<!doctype html><meta charset=utf-8><meta name=viewport content='width=
 <style>:root{{color-scheme:light dark;font-family:sans-serif}}
 td,th{{padding:0 1em 0 0;text-align:left}}</style>
 {}"""
-
-
-class Exit(IntEnum):
-    """What the command tells a program that started it."""
-
-    NOTHING_TO_CHANGE = 0
-    CHANGE = 1
-    FAILED = 2
-    CANNOT_TELL = 3
-    STOPPED = 130  # as shells say of Ctrl+C
 
 
 # ---- what is asked ----
@@ -92,6 +84,7 @@ def command_line() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add_options(parser)
+    add_options_of_runs(parser)
     parser.add_argument(
         "-m",
         dest="module",
@@ -128,6 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return of_program(Program(module, its_own, is_module=True), given, command)
     if not given.target:
         parser.error("say what to measure: a script, -m MODULE, or a loader and a step")
+    if asked(given) and (is_reference(given.target) or given.target.endswith(".json")):
+        parser.error(
+            f"{given.target}: only a script can be run itself, with --set or --watch"
+        )
     if is_reference(given.target):
         return of_references(given, command)
     if not Path(given.target).is_file():
@@ -158,7 +155,12 @@ def of_references(given: argparse.Namespace, command: str) -> Exit:
 
 
 def of_program(program: Program, given: argparse.Namespace, command: str) -> int:
-    """Measure a script as it is, and end this process: the script must not go on."""
+    """Measure a script as it is, and end this process: the script must not go on.
+
+    If options ask to run the script itself, do that.
+    """
+    if (wishes := asked(given)) is not None:
+        return run(program, wishes, command)
     try:
         from .door import recommend_for_script
         from .stopping import leave
