@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from . import comparing_command
 from .advice import recommended
 from .as_main import Program
 from .exit_codes import Exit
@@ -105,7 +106,7 @@ def add_options_behind(given: argparse.Namespace, words: Sequence[str]) -> None:
 
 
 # Sub-commands by their first word: each gets the words behind it, and returns an exit code
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {}
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"compare": comparing_command.main}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

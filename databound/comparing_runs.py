@@ -169,7 +169,10 @@ class Comparison:
             f"    after:  {self.ways[1]}",
         ]
         if not self.is_clear:
-            lines.append("Cannot tell which is faster: they differ by less than runs do.")
+            lines.append(
+                "Cannot tell which is faster: by chance alone they may differ as much. More rounds, "
+                "or longer runs, make the range smaller."
+            )
         return "\n".join([*lines, *self.doubts])
 
 
