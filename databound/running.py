@@ -176,7 +176,11 @@ class Run:
             if isinstance(threads, int):
                 then.enter_context(threads_forced(self.torch, threads))
             then.enter_context(self.loops.watched())
-            code = run_as_python_does(self.program)
+            try:
+                code = run_as_python_does(self.program)
+            except NotMeasuredError as error:
+                say(str(error))
+                return Exit.FAILED
         return self.told(code)
 
     def end_early(self) -> None:
@@ -272,7 +276,10 @@ def in_all(loop: Loop) -> str:
 
 
 def run_as_python_does(program: Program) -> int:
-    """Run a *program*, print what it raises as Python does, and return the exit code it would have."""
+    """Run a *program*, print what it raises as Python does, and return the exit code it would have.
+
+    Raises NotMeasuredError, which is ours.
+    """
     try:
         program.run()
     except ScriptExitError as end:
@@ -283,9 +290,8 @@ def run_as_python_does(program: Program) -> int:
     except KeyboardInterrupt:
         say("stopped")
         return Exit.STOPPED
-    except NotMeasuredError as error:
-        say(str(error))
-        return Exit.FAILED
+    except NotMeasuredError:
+        raise
     except BaseException as error:
         print(users_traceback(error), end="", file=sys.stderr)
         return 1

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from .patching import Line, made_at
+from .told_errors import NotMeasuredError
 
 # `Any` in this module is PyTorch, a loader of it, or the value of an argument of that.
 
@@ -31,6 +32,10 @@ FOR_WORKERS = {
 }
 # PyTorch's own depth, where workers are asked for and no depth is
 USUAL_DEPTH = 2
+
+
+class CannotSetError(NotMeasuredError, ValueError):
+    """A loader cannot have a setting; the message names both."""
 
 
 class Allowed(NamedTuple):
@@ -94,11 +99,11 @@ def read_settings(text: str) -> Settings:
 
 
 def refuse_without_workers(settings: Settings, whose: str) -> None:
-    """Raise ValueError if *settings* have what needs workers; *whose* loader has none."""
+    """Raise CannotSetError if *settings* have what needs workers; *whose* loader has none."""
     for name, without in FOR_WORKERS.items():
         if settings.get(name, without) != without:
             why = f"needs workers, and {whose or 'num_workers=0'} has none"
-            raise ValueError(f"--set {name}={settings[name]}: {why}")
+            raise CannotSetError(f"--set {name}={settings[name]}: {why}")
 
 
 def as_text(settings: Settings) -> str:
@@ -124,7 +129,7 @@ class Forced:
     def apply(self, loader: Any) -> None:
         """Put the settings into *loader*, if it is meant.
 
-        Raises ValueError for one that it cannot have.
+        Raises CannotSetError for one that cannot have them.
         """
         line = made_at(loader)
         is_wanted = line is not None and line.is_named(self.wanted)
@@ -147,7 +152,7 @@ class Forced:
         for name in self.settings:
             if not hasattr(loader, name):
                 version = getattr(self.torch, "__version__", "")
-                raise ValueError(
+                raise CannotSetError(
                     f"--set {name}={self.settings[name]}: the loader of {where} has no such "
                     f"argument in PyTorch {version}"
                 )

@@ -68,8 +68,13 @@ def job(library: Any) -> Iterator[Job]:
 
 def seen(epoch: Epoch) -> tuple[int, int, float, float, float]:
     """Return number, batches, and milliseconds: of the first wait, of all that came then, and waited."""
-    times = (epoch.first, epoch.seconds, epoch.waited)
-    return (epoch.number, epoch.batches, *(round(1e3 * time, 6) for time in times))
+    return (
+        epoch.number,
+        epoch.batches,
+        round(1e3 * epoch.first, 6),
+        round(1e3 * epoch.seconds, 6),
+        round(1e3 * epoch.waited, 6),
+    )
 
 
 def line() -> int:
@@ -284,12 +289,15 @@ def test_a_loop_in_another_thread_hands_batches_over_and_is_not_told(job: Job) -
 
 
 def test_workers_are_never_watched(job: Job) -> None:
-    class Nested(Slow):
+    class Nested:
+        def __len__(self) -> int:
+            return 2
+
         def __getitem__(self, index: int) -> str:
             inner = job.torch.utils.data.DataLoader([1, 2], collate_fn=list)
             return type(iter(inner)).__name__
 
-    data = Nested(job.clock, 2)
+    data = Nested()
     loader = job.torch.utils.data.DataLoader(data, num_workers=1, collate_fn=list)
     assert {name for batch in loader for name in batch}.isdisjoint({"Timed"})
     loader = job.torch.utils.data.DataLoader(data, collate_fn=list)
@@ -372,7 +380,9 @@ def test_after_so_many_batches_of_the_first_loop_it_is_enough(library: Any) -> N
 def training(library: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """A function that trains for an epoch on the clock that watching reads."""
     job = Job(library)
-    monkeypatch.setitem(TrainingLoops.__init__.__kwdefaults__, "clock", job.clock)
+    defaults = TrainingLoops.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "clock", job.clock)
 
     def train() -> None:
         for _ in job.loader():
