@@ -57,7 +57,8 @@ class Epoch:
 
     The first of its *batches* came at the time *came* of a clock, and the loop had waited *first*
     seconds for it, the start of workers included. *stretches* are the batches after that one.
-    *loader* and *loop* are the lines at which the loader is made and iterated.
+    *loader* and *loop* are the lines at which the loader is made and iterated. Nobody knows the
+    former of a loader that was made before watching began.
     """
 
     number: int
@@ -115,6 +116,11 @@ def percent(share: float) -> str:
     '38 %'
     """
     return f"{number(100 * share, 0)} %"
+
+
+def named(made: Line | None, loop: Line | None) -> str:
+    """Name a loader by the line that has *made* it, else by the *loop* that it feeds."""
+    return str(made) if made else f"the loop at {loop or 'a library'}"
 
 
 class Timed:
@@ -198,7 +204,7 @@ class Timed:
             marks.append(Mark(self.batches, self.last, self.waited))
         return Epoch(
             self.number,
-            str(made_at(self.loader) or "a library"),
+            named(made_at(self.loader), self.line),
             str(self.line or "a library"),
             self.batches,
             marks[0].time if marks else self.last,
@@ -472,6 +478,16 @@ class EpochWatch:
         """The epochs of training that are over, in the order in which they began to train."""
         loops = self.loops.loops if self.loops else []
         return [epoch for loop in loops for epoch in loop.epochs]
+
+    def latest(self) -> Epoch | None:
+        """Return the epoch that goes on in the first loop that trains, else its last one."""
+        if self.loops is None or not self.loops.loops:
+            return None
+        first = self.loops.loops[0]
+        timed = first.now()
+        if timed is not None and not timed.is_over:
+            return timed.epoch()
+        return first.epochs[-1]
 
     def stop(self) -> None:
         """Tell the epoch that goes on, and leave PyTorch's loader as it was."""
