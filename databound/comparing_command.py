@@ -14,7 +14,7 @@ from typing import NamedTuple
 from lessonkit.words import counted, milliseconds, number
 
 from .comparing_runs import Comparison, NotComparableError, compare, main_loop, of_run
-from .epochs import percent
+from .epochs import percent, say
 from .exit_codes import Exit
 from .machine import Others, allowed_cores
 from .running import WATCH, batches, settings
@@ -103,13 +103,13 @@ def main(words: Sequence[str]) -> int:
             before, after = (of_files(names) for names in given.targets)
             found = compare(before, after)
     except KeyboardInterrupt:
-        print("databound: stopped", file=sys.stderr)
+        say("stopped")
         return Exit.STOPPED
     except RunFailedError as error:
         print(f"{error}databound: a run failed, so nothing is compared", file=sys.stderr)
         return Exit.FAILED
     except (NotComparableError, ValueError, OSError) as error:
-        print(f"databound: {error}", file=sys.stderr)
+        say(str(error))
         return Exit.FAILED
     print(found)
     return what_to_tell(found)
@@ -161,7 +161,7 @@ def by_turns(turns: Turns) -> Comparison:
     ways: tuple[Settings, Settings] = ({}, turns.settings)
     runs: tuple[list[StoredRun], list[StoredRun]] = ([], [])
     count = counted(len(ways) * turns.rounds, "runs")
-    tell(
+    say(
         f"{count} of {' '.join(turns.program)}, each until {turns.batches} batches of training"
     )
     others = Others()
@@ -173,7 +173,7 @@ def by_turns(turns: Turns) -> Comparison:
             pace = f"{milliseconds(side.each)} a batch, waited {percent(side.share)}"
             took = number(perf_counter() - began, 0)
             how = as_text(changed) or "as it is"
-            tell(f"round {round_ + 1}, {how}: {pace} ({took} s with its start)")
+            say(f"round {round_ + 1}, {how}: {pace} ({took} s with its start)")
     found = compare(*runs)
     taken = others.cores()
     cores = allowed_cores()
@@ -201,8 +201,3 @@ def ran(turns: Turns, changed: Settings) -> StoredRun:
             printed.seek(0)
             raise RunFailedError(printed.read().decode("utf-8", "replace"))
         return load_run(save)
-
-
-def tell(sentence: str) -> None:
-    """Print a *sentence* of ours while runs go on."""
-    print(f"databound: {sentence}", file=sys.stderr, flush=True)

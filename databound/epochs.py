@@ -374,13 +374,22 @@ class TrainingLoops:
     # ---- where it ends ----
 
     def batches_left(self) -> float:
-        """Return how many batches an epoch that begins now may have."""
-        seen = sum(epoch.batches for epoch in self.loops[0].epochs) if self.loops else 0
-        return self.most - seen
+        """Return how many batches are left to the first loop, or to one that may become it."""
+        if not self.loops:
+            return self.most
+        first = self.loops[0]
+        over = sum(epoch.batches for epoch in first.epochs)
+        # Of a loop that never asks past its last batch, the epoch before may still be there
+        going_on = sum(timed.batches for timed in self.going_on if timed.loop is first)
+        return self.most - over - going_on
 
     def had_enough(self, timed: Timed) -> None:
         """End the script if *timed*, which asks for one batch more, is of its first loop."""
-        if timed.loop is not None and timed.loop is self.loops[0]:
+        if (
+            timed.loop is not None
+            and timed.loop is self.loops[0]
+            and self.batches_left() <= 0
+        ):
             self.enough()
 
 
@@ -447,6 +456,15 @@ def rank() -> int | None:
     return int(said) if several and said.isdigit() else None
 
 
+def say(sentence: str) -> None:
+    """Print a *sentence* to stderr, as ours; a bar of tqdm steps aside for it."""
+    bars = getattr(sys.modules.get("tqdm"), "tqdm", None)
+    if bars is None:
+        print(f"databound: {sentence}", file=sys.stderr, flush=True)
+    else:
+        bars.write(f"databound: {sentence}", file=sys.stderr)
+
+
 class Teller:
     """Prints a line an epoch to stderr, and adds one to a *log* of JSON lines."""
 
@@ -456,7 +474,7 @@ class Teller:
 
     def __call__(self, epoch: Epoch) -> None:
         who = "" if self.rank is None else f"rank {self.rank}, "
-        print(f"databound: {who}{epoch}", file=sys.stderr, flush=True)
+        say(f"{who}{epoch}")
         if self.log:
             told = epoch.numbers() | ({} if self.rank is None else {"rank": self.rank})
             with Path(self.log).open("a", encoding="utf-8") as file:

@@ -17,7 +17,7 @@ from types import ModuleType
 from lessonkit.words import counted, milliseconds
 
 from .as_main import Program, ScriptExitError
-from .epochs import Loop, Teller, TrainingLoops, percent, waits_of
+from .epochs import Loop, Teller, TrainingLoops, percent, say, waits_of
 from .exit_codes import Exit
 from .origin import origin_now
 from .stopping import end_children, leave
@@ -296,8 +296,3 @@ def run_as_python_does(program: Program) -> int:
         print(users_traceback(error), end="", file=sys.stderr)
         return 1
     return 0
-
-
-def say(sentence: str) -> None:
-    """Print a *sentence* of ours among what the script prints."""
-    print(f"databound: {sentence}", file=sys.stderr, flush=True)

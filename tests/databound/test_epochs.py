@@ -373,6 +373,27 @@ def test_after_so_many_batches_of_the_first_loop_it_is_enough(library: Any) -> N
     assert [seen(epoch) for epoch in job.told] == [(1, 3, 4, 20, 8), (2, 2, 4, 10, 4)]
 
 
+def test_batches_count_where_the_iterator_before_is_still_there(library: Any) -> None:
+    class EnoughError(Exception):
+        pass
+
+    def enough() -> None:
+        raise EnoughError
+
+    job = Job(library, most=5, enough=enough)
+    with job.loops.watched():
+        loader = job.loader()
+        batches = iter(loader)
+        for _ in islice(batches, 3):
+            job.step()
+        following = iter(loader)
+        batches = following  # as Lightning does: it never asks past the last one
+        with pytest.raises(EnoughError):
+            for _ in batches:
+                job.step()
+    assert [seen(epoch) for epoch in job.told] == [(1, 3, 4, 20, 8), (2, 2, 4, 10, 4)]
+
+
 # ---- in a script ----
 
 
