@@ -21,7 +21,7 @@ from .references import recommend_for_references
 from .report import Found, diff_of, report
 from .rewriting import CannotRewriteError
 from .running import add_options as add_options_of_runs
-from .running import asked, run
+from .running import asked, refuse_variable, run
 from .told_errors import NotMeasuredError, users_traceback
 
 DESCRIPTION = """\
@@ -115,6 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words and words[0] in COMMANDS:
         return COMMANDS[words[0]](words[1:])
     parser = command_line()
+    refuse_variable(parser)
     given = parser.parse_args(words)
     command = shlex.join(["databound", *words])
     if given.module:
@@ -122,7 +123,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return of_program(Program(module, its_own, is_module=True), given, command)
     if not given.target:
         parser.error("say what to measure: a script, -m MODULE, or a loader and a step")
-    if asked(given) and (is_reference(given.target) or given.target.endswith(".json")):
+    if asked(given) is not None and (
+        is_reference(given.target) or given.target.endswith(".json")
+    ):
         parser.error(
             f"{given.target}: only a script can be run itself, with --set or --watch"
         )

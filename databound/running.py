@@ -17,7 +17,7 @@ from types import ModuleType
 from lessonkit.words import counted, milliseconds
 
 from .as_main import Program, ScriptExitError
-from .epochs import Loop, Teller, TrainingLoops, percent, say, waits_of
+from .epochs import Loop, Teller, TrainingLoops, percent, rank, say, waits_of
 from .exit_codes import Exit
 from .origin import origin_now
 from .stopping import end_children, leave
@@ -117,6 +117,12 @@ def share(text: str) -> float:
     return percents / 100
 
 
+def refuse_variable(parser: argparse.ArgumentParser) -> None:
+    """End the command of a *parser* if the environment asks for something that there is not."""
+    if os.environ.get(WATCH, "watch") != "watch":
+        parser.error(f"{WATCH}={os.environ[WATCH]}: must be watch, or not be set")
+
+
 def asked(given: argparse.Namespace) -> Asked | None:
     """Return what options ask of a run of the script; None if they ask for measuring it."""
     wishes = (given.set, given.watch, given.batches, given.fail_if_waiting_above)
@@ -209,7 +215,7 @@ class Run:
             lines = ", ".join(str(line or "a library") for line in self.forced.lines)
             where = f" in the loader of {lines}" if lines else ""
             say(f"that was with {as_text(self.asked.settings)}{where}")
-        if self.asked.save:
+        if self.asked.save and not rank():  # of several ranks the first one alone
             save_run(self.stored(), self.asked.save)
         return code if self.asked.most_waiting is None else self.judged(code)
 

@@ -104,6 +104,26 @@ def test_the_environment_asks_for_watching(
     assert ours(capsys.readouterr().err)[-1] == IN_ALL
 
 
+def test_the_environment_asks_for_nothing_else(
+    call: Call, capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABOUND", "on")
+    with pytest.raises(SystemExit):
+        call("train.py")
+    assert "DATABOUND=on: must be watch, or not be set" in capsys.readouterr().err
+
+
+def test_of_several_ranks_the_first_one_stores_the_run(
+    call: Call, monkeypatch: pytest.MonkeyPatch, capsys: Printed
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for rank in (1, 0):
+        monkeypatch.setenv("RANK", str(rank))
+        assert call("--watch", "--save", "run.json", "train.py") == 0
+        assert ours(capsys.readouterr().err)[0] == f"rank {rank}, epoch 1: {EPOCH}"
+        assert Path("run.json").exists() == (rank == 0)
+
+
 @pytest.mark.parametrize(
     ("end", "code", "says"),
     [
