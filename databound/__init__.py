@@ -4,9 +4,19 @@ from .advice import recommend
 from .epochs import watch
 from .job import Job, load_job, save_job
 from .measuring import measure_job
+from .notebook import here
 from .three_runs import probe
 
-__all__ = ["Job", "load_job", "measure_job", "probe", "recommend", "save_job", "watch"]
+__all__ = [
+    "Job",
+    "here",
+    "load_job",
+    "measure_job",
+    "probe",
+    "recommend",
+    "save_job",
+    "watch",
+]
 
 
 def __dir__() -> list[str]:

@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from .comparing import compared, least_batches
+from .ends import StepFailedError
 from .job import Job, Stored
 from .measuring import Note, note_nothing
 from .runs import Subject, restored
@@ -251,12 +252,15 @@ def try_best(
     take too long; another comes in its place. *note* is told what each run came to.
     """
     trials = Trials()
-    left = count((TRIED + 1) * ROUNDS - 1, -1)
+    began = subject.clock()
+    made = count(1)
 
     def tried(row: TableRow) -> Trial:
         trial = seconds_of_epoch(job, subject, row, durations)
-        words = as_arguments(row.changes) or "as it is"
-        note(words, trial.seconds, max(0, next(left)) * durations.trial)
+        so_far = next(made)
+        each = (subject.clock() - began) / so_far
+        left = max(0, (TRIED + 1) * ROUNDS - so_far) * each
+        note(as_arguments(row.changes) or "as it is", trial.seconds, left)
         return trial
 
     chosen: list[int] = []
@@ -272,6 +276,8 @@ def try_best(
             continue
         try:
             trial = tried(row)
+        except StepFailedError:
+            raise
         except RuntimeError as error:
             trials.failed.append(f"{as_arguments(row.changes)}: {error}")
             continue

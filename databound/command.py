@@ -189,8 +189,12 @@ def told(given: argparse.Namespace, measure: Callable[[Progress], Found]) -> Exi
 
     Whatever the user's code prints meanwhile is kept apart, and shown where it failed.
     """
-    save = given.save.resolve() if given.save else None
+    save = given.save.resolve() if given.save else None  # a script may go to another folder
     html = given.html.resolve() if given.html else None
+    for file in (save, html):
+        if file and not file.parent.is_dir():
+            print(f"databound: {file}: there is no such folder", file=sys.stderr)
+            return Exit.FAILED
     with apart() as where:
         progress = Progress(where.console)
         try:

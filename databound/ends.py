@@ -1,4 +1,4 @@
-"""What a step raises that has come to its end."""
+"""How a step ends that will not be called again."""
 
 
 class StepsEndedError(Exception):
@@ -6,3 +6,7 @@ class StepsEndedError(Exception):
 
     The batch that the step was called with is not one of the run.
     """
+
+
+class StepFailedError(RuntimeError):
+    """The step raised, with a batch as the loader of the job gives it: there is nothing to measure."""

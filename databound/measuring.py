@@ -13,6 +13,7 @@ from lessonkit.engine import check
 from lessonkit.words import counted
 
 from .comparing import compared, correct, least_batches, setting_of
+from .ends import StepFailedError
 from .job import Job, Seen
 from .machine import allowed_cores
 from .numbers import (
@@ -249,6 +250,8 @@ class Runs:
             return False
         try:
             run = self.subject.go(workers, seconds, least=least, step=True)
+        except StepFailedError:
+            raise
         except RuntimeError:
             if workers == 1:
                 raise

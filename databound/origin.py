@@ -36,8 +36,11 @@ class InScript:
     arguments_at: str = ""
 
     def __str__(self) -> str:
-        loop = self.loop_at or "a line of a library"
-        return f"{self.made_at or 'A library'}  {self.loader}  feeds the loop at {loop}"
+        loop = f"the loop at {self.loop_at or 'a line of a library'}"
+        if self.arguments:
+            where = f"{self.arguments_at}  {self.arguments}".strip()
+            return f"{where} makes {self.loader}, which feeds {loop}"
+        return f"{self.made_at or 'A library'}  {self.loader}  feeds {loop}"
 
     @property
     def change_at(self) -> str:

@@ -74,18 +74,20 @@ def is_below(file: str, folder: str) -> bool:
 
 def made_at(loader: Any) -> Line | None:
     """Return the line at which *loader* was made, if that is known."""
-    line = vars(loader).get(MADE_AT)
+    line = getattr(loader, "__dict__", {}).get(MADE_AT)
     return line if isinstance(line, Line) else None
 
 
 def described(loader: Any) -> str:
     """Write the call of a *loader*, with the arguments that a reader looks for."""
-    options = [
-        f"{name}={getattr(loader, name)!r}"
-        for name in ("batch_size", "num_workers")
-        if getattr(loader, name, None) is not None
-    ]
-    return f"{type(loader).__name__}({', '.join(options)})"
+    batches = getattr(loader, "batch_sampler", None)
+    options = {
+        "batch_size": getattr(loader, "batch_size", None)
+        or getattr(batches, "batch_size", None),
+        "num_workers": getattr(loader, "num_workers", None),
+    }
+    told = [f"{name}={value!r}" for name, value in options.items() if value is not None]
+    return f"{type(loader).__name__}({', '.join(told)})"
 
 
 def reads_in_order(loader: Any) -> bool:

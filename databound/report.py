@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from lessonkit.words import counted, milliseconds
 
 from .origin import InScript
-from .page import LAST_WORDS, Recommendation, arguments_of, plus_or_minus, with_capital
+from .page import (
+    LAST_WORDS,
+    JobChange,
+    Recommendation,
+    arguments_of,
+    plus_or_minus,
+    with_capital,
+)
 from .patching import Line
 from .rewriting import CannotRewriteError, diff
 from .setting import Changes
@@ -29,25 +36,34 @@ def report(found: Found) -> str:
 
 def lines_of(page: Recommendation, saved: str) -> Iterator[str]:
     """Yield the lines of a report."""
-    script = page.job.origin.script if page.job.origin else None
-    yield f"{with_capital(page.verdict)}: {takes(page)}. {page.limits()}"
+    origin = page.job.origin
+    script = origin.script if origin else None
+    if page.job.subject is None:  # it was stored
+        yield from (str(known) for known in (origin, script) if known)
+    is_all = page.verdict in LAST_WORDS
+    verdict = f"{page.decided}. It takes" if is_all else f"{page.verdict}:"
+    yield f"{with_capital(verdict)} {takes(page)}. {page.limits()}"
     yield from (f"    {line}" for line in page.doubts())
-    if page.verdict in LAST_WORDS:
-        yield f"{with_capital(str(page.decided))}."
-    elif not page.changes:
+    if not page.changes and not is_all:
         yield page.head()
     elif page.alike > 1:
         yield f"The first {page.alike} save the same; number 1 needs the least:"
     for change in page.changes:
-        row = next(row for row in page.table if row.changes == change.settings)
-        saves = f"saves {plus_or_minus(change.saves, change.within)}"
-        if row.tried is not None:
-            saves = f"tried: {seconds(row.tried)}, {saves}"
-        yield f"    {change.line}     {saves} ({change.sure})"
+        yield f"    {change.line}     {worth_of(page, change)}"
     if saved:
         yield saved
     if script is not None and script.target and page.changes:
         yield f"Try it on all of it:  {command_to_try(page.changes[0].settings, script)}"
+
+
+def worth_of(page: Recommendation, change: JobChange) -> str:
+    """Say what an epoch takes with a *change*, and what that saves: as it was tried, or by forecast."""
+    row = next(row for row in page.table if row.changes == change.settings)
+    saves = f"saves {plus_or_minus(change.saves, change.within)}"
+    if row.tried is None:
+        return f"forecast: {seconds(row.mean)}, {saves}"
+    doubt = ", not confirmed" if "not confirmed" in change.sure else ""
+    return f"tried: {seconds(row.tried)}, {saves}{doubt}"
 
 
 def takes(page: Recommendation) -> str:

@@ -15,7 +15,7 @@ from lessonkit.loader import DataLoader
 
 from .batches import bytes_of, own_copy
 from .device import OnDevice, on_device
-from .ends import StepsEndedError
+from .ends import StepFailedError, StepsEndedError
 from .loaders import (
     as_pytorch_says,
     drawing_from,
@@ -26,6 +26,7 @@ from .loaders import (
     size_of_batch,
 )
 from .machine import Others, allowed_cores, private_memory
+from .sendable import refuse_unsendable
 from .setting import Setting
 from .thresholds import COPIES, DRAWN, KEPT, NEVER, PATIENCE
 from .uneven import spread
@@ -123,6 +124,7 @@ class LoaderAndStep:
             self.dataset: Any = self.loader.dataset
             self.stream = self.loader.batch_sampler is None
         else:
+            refuse_unsendable(loader)
             module = sys.modules[self.kind.__module__]
             names = ("IterDataPipe", "IterableDataset")
             bases = tuple(getattr(module, name) for name in names if hasattr(module, name))
@@ -357,7 +359,8 @@ class Run:
         except StepsEndedError:
             self.is_cut = True
         except Exception as error:
-            raise RuntimeError(f"{at_work} raised at {self.next()}: {error!r}") from error
+            kind = StepFailedError if at_work == "the step" else RuntimeError
+            raise kind(f"{at_work} raised at {self.next()}: {error!r}") from error
         finally:
             self.end()
         return seen

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 import greenlet
 
 from .ends import StepsEndedError
-from .patching import Line, made_at, reads_in_order
+from .patching import Line, made_at, reads_in_order, users_line
 from .told_errors import NotMeasuredError
 from .trainers import Arguments, arguments_of_trainer
 
@@ -75,7 +75,9 @@ class Script:
         self.main = greenlet.getcurrent()
         self.caught: Caught | None = None
         self.stdout: TextIO | None = None  # the script's, while it does not run
-        self.asked = list[Line]()  # lines of the loaders that gave it batches
+        self.asked = dict[
+            Line, None
+        ]()  # lines of the loaders that gave it batches, in order
         self.passes = list[greenlet.greenlet]()
         self.steps_of_a_pass: int | None = None  # when one has come to its end
         self.begin()
@@ -123,7 +125,7 @@ class Script:
         among = "no loop over a DataLoader called backward() between two batches"
         if self.wanted:
             among = f"no loader made at {self.wanted} feeds a loop that calls backward()"
-        lines = ", ".join(str(line) for line in dict.fromkeys(self.asked))
+        lines = ", ".join(map(str, self.asked))
         seen = f" Batches came from loaders made at {lines}." if lines else ""
         return f"the script ended, and {among}.{seen}"
 
@@ -133,17 +135,25 @@ class Script:
         Raises StepsEndedError if the script ended instead; by then it has begun again. Its last
         batch is only given once: what comes after it is no step, and may save a model.
         """
+        if (
+            self.training.dead
+        ):  # it raised, perhaps because this was a batch of another size
+            self.begin_again()
         self.steps += 1
         if self.steps != self.steps_of_a_pass:
             self.switch(batch)
             if not self.training.dead:
                 return
             self.steps_of_a_pass = self.steps
+        self.begin_again()
+        raise StepsEndedError("the script ended, and was begun again")
+
+    def begin_again(self) -> None:
+        """Run the script from its beginning until we feed it; our number of threads stays."""
         threads = self.torch.get_num_threads()
         self.begin()
         self.until_fed()
         self.torch.set_num_threads(threads)
-        raise StepsEndedError("the script ended, and was begun again")
 
     def switch(self, *batch: Any) -> None:
         """Let the script go on until it waits for a batch; what it does to `sys.stdout` stays its own."""
@@ -167,7 +177,7 @@ class Script:
         self, loader: Any, begin: Callable[[], Iterator[Any]], line: Line | None
     ) -> Iterator[Any]:
         """Return PyTorch's own iterator to us, and to the script one that we hear of."""
-        return Handed(self, loader, begin, line) if self.is_running else begin()
+        return Handed(self, loader, begin) if self.is_running else begin()
 
     def length(self, loader: Any, known: int) -> int:
         """Tell the script that an epoch of training is far longer."""
@@ -219,15 +229,15 @@ class Handed:
         script: Script,
         loader: Any,
         begin: Callable[[], Iterator[Any]],
-        loop: Line | None,
     ) -> None:
         self.script = script
         self.loader = loader
         self.begin = begin
-        self.place = Place(made_at(loader), loop)
+        self.made = made_at(loader)
         self.real: Iterator[Any] | None = None
+        self.is_fed = False
         # It may take the place of one that is fed: a loop that was left begins again
-        self.is_fed = script.is_fed and script.goes_on_at(self.place)
+        self.may_follow = script.is_fed
 
     def __iter__(self) -> "Handed":
         return self
@@ -239,16 +249,23 @@ class Handed:
         script = self.script
         if not script.is_running:  # a thread of the script asks
             return self.next_real()
-        if not self.is_fed and script.takes(self.loader, self.place, sys._getframe(1)):
-            self.is_fed = True
-            self.end()
-        if self.is_fed:
+        if self.is_fed or self.is_fed_now(sys._getframe(1)):
             return script.ask()
         batch = self.next_real()
         script.handed[id(self.loader)] = script.backwards
-        if self.place.made is not None:
-            script.asked.append(self.place.made)
+        if self.made is not None:
+            script.asked[self.made] = None
         return batch
+
+    def is_fed_now(self, frame: FrameType) -> bool:
+        """Return whether we feed the loop from now on that asks for a batch in a *frame*."""
+        # Who asks is the loop: an iterator may be made long before, and elsewhere
+        place = Place(self.made, users_line(frame))
+        follows = self.may_follow and self.script.goes_on_at(place)
+        if follows or self.script.takes(self.loader, place, frame):
+            self.is_fed = True
+            self.end()
+        return self.is_fed
 
     def next_real(self) -> Any:
         """Return a batch of PyTorch's own; a loader beside the measured one begins again at its end."""

@@ -17,16 +17,21 @@ class NotMeasuredError(Exception):
 
 
 def users_traceback(error: BaseException) -> str:
-    """Return the traceback of an *error* as Python prints it, without frames of this package."""
+    """Return the traceback of an *error* as Python prints it, without frames of this package.
+
+    Of an error that nobody but this package raised there is none.
+    """
     told = traceback.TracebackException.from_exception(error)
     pending = [told]
+    is_users = isinstance(error, SyntaxError)
     while pending:
         one = pending.pop()
         kept = [
             frame for frame in one.stack if not frame.filename.startswith((OURS, "<frozen"))
         ]
         one.stack = traceback.StackSummary.from_list(kept)
+        is_users = is_users or len(kept) > 0
         pending += [
             other for other in (one.__cause__, one.__context__) if other is not None
         ]
-    return SENT_FRAME.sub("", "".join(told.format()))
+    return SENT_FRAME.sub("", "".join(told.format())) if is_users else ""

@@ -4,9 +4,10 @@ python -m tools.torch_tests [argument of pytest ...]
 
 Everywhere else these tests meet a stand-in alone: PyTorch is large, and nothing of the
 package needs it. On Linux it comes from PyTorch's own index, for the one that Python's
-index has there is made for a GPU and takes gigabytes. LESSONKIT_TORCH says something else
-to pip, such as a version. torchdata, which one test needs, comes from Python's index; without
-it that test is left out.
+index has there is made for a GPU and takes gigabytes: of two alike, pip takes the one with a
+name behind its number. LESSONKIT_TORCH says something else to pip, such as a version. The
+frameworks whose scripts `databound` runs come from Python's index, and so does torchdata, which one
+test needs; without them their tests are left out.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / "build" / "torch"
-CPU_BUILD = "torch --index-url https://download.pytorch.org/whl/cpu"
+CPU_BUILD = "torch --extra-index-url https://download.pytorch.org/whl/cpu"
+FRAMEWORKS = ("torchvision", "lightning", "transformers", "accelerate")
 IMPORTS = (
     sys.executable,
     "-c",
@@ -43,20 +45,28 @@ def tests() -> list[str]:
 
 
 def install(environment: dict[str, str]) -> bool:
-    """Install PyTorch if it is not there; return whether it can be imported then."""
-    if subprocess.run(IMPORTS, env=environment).returncode == 0:
-        return True
-    wanted = shlex.split(
-        os.environ.get("LESSONKIT_TORCH", CPU_BUILD if sys.platform == "linux" else "torch")
-    )
-    subprocess.run([*PIP, *wanted])
+    """Install PyTorch and the frameworks if one is missing; return whether PyTorch can be imported."""
+    if not all(can_import(name, environment) for name in ("torch", *FRAMEWORKS)):
+        wanted = shlex.split(
+            os.environ.get(
+                "LESSONKIT_TORCH", CPU_BUILD if sys.platform == "linux" else "torch"
+            )
+        )
+        # All at once: each of them would bring a PyTorch of its own
+        subprocess.run([*PIP, *wanted, *FRAMEWORKS])
     return subprocess.run(IMPORTS, env=environment).returncode == 0
+
+
+def can_import(name: str, environment: dict[str, str]) -> bool:
+    """Return whether a package of a *name* is there."""
+    command = (sys.executable, "-c", f"import {name}")
+    ended = subprocess.run(command, env=environment, stderr=subprocess.DEVNULL)
+    return ended.returncode == 0
 
 
 def add_torchdata(environment: dict[str, str]) -> None:
     """Install torchdata if it is not there, without the PyTorch that it depends on."""
-    command = (sys.executable, "-c", "import torchdata")
-    if subprocess.run(command, env=environment, stderr=subprocess.DEVNULL).returncode:
+    if not can_import("torchdata", environment):
         subprocess.run([*PIP, "--no-deps", "torchdata"])
 
 

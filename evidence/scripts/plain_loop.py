@@ -1,4 +1,4 @@
-"""A training loop as PyTorch's tutorials write it: arguments, a scheduler per step, validation, a checkpoint."""
+"""A loop as PyTorch's tutorials write it: arguments, a scheduler, validation, a checkpoint."""
 
 import argparse
 import random

@@ -2,10 +2,9 @@
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "notebooks"))
 
 from answers_11 import on_gpu
 
-from databound import __main__ as command
 from databound import load_job, recommend, save_job
 from databound.advice import recommended as recommended_for
 from databound.choosing import combinations
@@ -25,7 +23,6 @@ from databound.page import line_of
 from databound.runs import restored
 from databound.setting import Changes, as_arguments
 from databound.thresholds import EPOCHS
-from databound.verdict import VERDICTS
 from lessonkit.engine.machine import Handling
 from lessonkit.pictures.drawing import PAPER
 
@@ -376,83 +373,6 @@ def test_another_file_is_no_job(tmp_path: Path) -> None:
         (tmp_path / "job.json").write_text(text, "utf-8")
         with pytest.raises(ValueError, match="must be a file that save_job wrote"):
             load_job(tmp_path / "job.json")
-
-
-@pytest.mark.parametrize(("name", "code"), [("data-bound", 1), ("step-bound", 0)])
-def test_the_command_tells_programs_by_its_exit_code(
-    recommended: Any,
-    name: str,
-    code: int,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: Any,
-) -> None:
-    found, printed = recommended(MODELS[name], 0), {}
-    capsys.readouterr()
-    monkeypatch.setattr(command, "recommend", lambda *given: found)
-    for form in ("text", "html", "json"):
-        said = ["databound", "json:dumps", "json:loads", "--form", form]
-        monkeypatch.setattr(sys, "argv", said)
-        assert command.main() == code
-        printed[form] = capsys.readouterr().out
-    assert json.loads(printed["json"]) == json.loads(json.dumps(found.numbers()))
-    assert VERDICTS[found.verdict] in printed["html"]
-    assert printed["html"].startswith("<!doctype html>")
-    assert printed["text"] == f"{found}\n"
-    assert "An epoch takes" in printed["text"]
-
-
-JOB = """
-import time
-from lessonkit import DataLoader, Dataset
-
-loader = DataLoader(Dataset.range(160).map(lambda number: time.sleep(0.005)), 4)
-step = print
-wrong = [1, 2]
-"""
-
-
-def test_the_command_measures_what_a_module_has_and_prints_nothing_of_its_own_between(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "my_module.py").write_text(JOB, "utf-8")
-    code = "from databound import advice, measuring; from databound.thresholds import Durations;"
-    code += "short = Durations(run=0.1, survey=0.1, again=0.0, trial=0.1);"
-    code += "advice.USUAL = measuring.USUAL = short;"
-    code += "from databound.__main__ import main; raise SystemExit(main())"
-    said = ["my_module:loader", "my_module:step", "--form", "json"]
-    found = subprocess.run(
-        [sys.executable, "-c", code, *said],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode in (0, 1), found.stderr
-    assert json.loads(found.stdout)["now"]
-    assert "measuring the loader" in found.stderr
-
-
-@pytest.mark.parametrize(
-    ("loader", "said"),
-    [
-        ("my_module:wrong", "must be a DataLoader"),
-        ("my_module:no", "no attribute"),
-        ("gone:loader", "No module"),
-    ],
-)
-def test_the_command_says_in_a_sentence_what_cannot_be_measured(
-    loader: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    module = ModuleType("my_module")
-    exec(JOB, vars(module))
-    monkeypatch.setitem(sys.modules, "my_module", module)
-    monkeypatch.setattr(sys, "path", [*sys.path])  # the command adds the folder it is in
-    monkeypatch.setattr(sys, "argv", ["databound", loader, "my_module:step"])
-    assert command.main() == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert said in printed.err
-    assert "Traceback" not in printed.err
 
 
 def test_the_output_in_the_documents_is_what_a_page_says_now(recommended: Any) -> None:

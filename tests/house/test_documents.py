@@ -29,6 +29,7 @@ BLOCKS = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What is said of other programs and of places that are not here.
 OTHERS = (
     "conda",
+    "databound",
     "jupyter",
     "jupyterhub",
     "npm",

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import cycle, islice, repeat
 from multiprocessing.connection import wait
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from support.stand_in_device import Device
@@ -364,6 +365,19 @@ def serve(pipe: Any, loader: DataLoader, number: int, others: list[Any]) -> None
     os._exit(0)
 
 
+class NoGrad:
+    """Within it no gradients are computed."""
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self.state = state
+
+    def __enter__(self) -> None:
+        self.state["grad"] = False
+
+    def __exit__(self, *_: object) -> None:
+        self.state["grad"] = True
+
+
 def library(device: Device | None = None) -> types.ModuleType:
     """Return a module that stands for `torch`; with a *device*, CUDA is initialised."""
     torch: Any = types.ModuleType("torch")
@@ -377,11 +391,17 @@ def library(device: Device | None = None) -> types.ModuleType:
     torch.cuda = types.ModuleType("torch.cuda")
     torch.cuda.is_available = torch.cuda.is_initialized = lambda: device is not None
     torch.cuda.synchronize = device.synchronize if device else None
-    state: dict[str, Any] = {"threads": 2, "drawn": 1, "gpus": [1]}
+    state: dict[str, Any] = {"threads": 2, "drawn": 1, "gpus": [1], "grad": True}
     torch.cuda.get_rng_state_all = lambda: state["gpus"]
     torch.cuda.set_rng_state_all = lambda drawn: state.update(gpus=drawn)
     torch.get_num_threads = lambda: state["threads"]
     torch.set_num_threads = lambda count: state.update(threads=count)
+    torch.autograd = types.ModuleType("torch.autograd")
+    torch.autograd.backward = torch.autograd.grad = lambda *given: None
+    torch.is_grad_enabled = lambda: state["grad"]
+    torch.is_inference_mode_enabled = lambda: False
+    torch.no_grad = lambda: NoGrad(state)
+    torch.save = lambda model, path: Path(path).write_text(str(model), "utf-8")
     torch.get_rng_state = lambda: state["drawn"]
     torch.set_rng_state = lambda drawn: state.update(drawn=drawn)
     return torch  # type: ignore[no-any-return]

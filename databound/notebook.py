@@ -1,0 +1,48 @@
+"""In a notebook: what the command does, on objects that are there already."""
+
+import io
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from .advice import recommended
+from .job import save_job
+from .measuring import measured
+from .page import Recommendation
+from .progress import Progress
+
+
+def here(
+    loader: Any,
+    step: Callable[[Any], object],
+    *,
+    save: str | Path | None = None,
+) -> Recommendation:
+    """Measure a PyTorch *loader* with a *step* in this notebook, and say what to change.
+
+    It is `recommend`, which prints each number as it comes; what the step prints is kept apart,
+    and shown if it fails. With *save* the job is stored in a file, which `databound job.json`
+    shows again. Raises what `recommend` raises.
+    """
+    progress = Progress(sys.stdout)
+    apart = io.StringIO()
+    try:
+        with redirect_stdout(apart):
+            job = measured(
+                loader,
+                step,
+                tell=progress.say,
+                note=progress.note,
+                command="databound.here(loader, step)",
+            )
+            page = recommended(job, progress.say, progress.note)
+    except BaseException:
+        progress.end_line()
+        progress.write(apart.getvalue())
+        raise
+    progress.end_line()
+    if save:
+        save_job(job, save)
+    return page

@@ -1,0 +1,254 @@
+"""A script as it is, run by the command in a process of its own, on the stand-in for PyTorch."""
+
+import json
+import signal
+import sys
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from support.commands import begun, run
+
+SCRIPT = """
+import argparse
+import sys
+import time
+
+import torch
+from torch.utils.data import DataLoader
+
+
+class Images(torch.utils.data.Dataset):
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, index):
+        time.sleep(0.002)
+        return index
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lr", type=float, required=True)
+    args = parser.parse_args()
+    assert args.lr == 0.1
+    print("a line of the script")
+    loader = DataLoader(Images(), 4, shuffle=True)
+    for batch in loader:
+        torch.autograd.backward(batch)
+        time.sleep(0.002)
+        torch.save("the model", "checkpoint.pt")
+    open("after.txt", "w")
+
+
+if __name__ == "__main__":
+    main()
+"""
+LOOP = "for batch in loader:"
+SAVES = 'torch.save("the model", "checkpoint.pt")'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "train.py").write_text(SCRIPT, "utf-8")
+    return tmp_path
+
+
+def line(text: str) -> int:
+    return SCRIPT[: SCRIPT.index(text)].count("\n") + 1
+
+
+def changed(folder: Path, old: str, new: str) -> None:
+    assert old in SCRIPT
+    (folder / "train.py").write_text(SCRIPT.replace(old, new), "utf-8")
+
+
+def test_a_script_is_caught_measured_and_left_in_all_forms_at_once(folder: Path) -> None:
+    ended = run(
+        folder,
+        *("--save", "job.json", "--html", "page.html", "--json"),
+        *("train.py", "--lr", "0.1"),
+    )
+    assert ended.returncode in (0, 1, 3), ended.stderr
+    stored = json.loads((folder / "job.json").read_text("utf-8"))
+    origin = json.loads(ended.stdout)["origin"]
+    assert origin == stored["origin"]
+    assert origin["script"]["made_at"] == f"train.py:{line('loader = ')}"
+    assert origin["script"]["loop_at"] == f"train.py:{line(LOOP)}"
+    assert origin["script"]["target"] == "train.py --lr 0.1"
+    assert origin["command"].endswith("--json train.py --lr 0.1")
+    page = (folder / "page.html").read_text("utf-8")
+    assert "databound --save job.json" in page
+    assert "train.py runs until its first training step ..." in ended.stderr
+    assert "DataLoader(batch_size=4, num_workers=0)  feeds the loop at" in ended.stderr
+    assert "a line of the script" not in ended.stdout + ended.stderr
+    assert {path.name for path in folder.iterdir()} - {"__pycache__"} == {
+        *("checkpoint.pt", "job.json", "modules", "page.html", "train.py")
+    }
+
+
+def test_a_model_is_only_saved_until_the_script_trains_for_us(folder: Path) -> None:
+    changed(folder, SAVES, "torch.save(str(batch), 'checkpoint.pt')")
+    (folder / "train.py").write_text(
+        (folder / "train.py")
+        .read_text("utf-8")
+        .replace("        time.sleep(0.002)\n        torch", "        torch"),
+        "utf-8",
+    )
+    ended = run(folder, "train.py", "--lr", "0.1")
+    assert "Nothing was saved by the script." in ended.stdout
+    assert not list(folder.glob("after.txt"))
+
+
+def test_what_a_script_writes_by_itself_is_named(folder: Path) -> None:
+    changed(folder, SAVES, "open('losses.csv', 'a').close()")
+    ended = run(folder, "train.py", "--lr", "0.1")
+    if not str(folder).startswith("/tmp"):  # what is temporary is nobody's
+        assert "it wrote losses.csv" in ended.stdout
+
+
+def test_a_module_is_run_as_python_runs_it(folder: Path) -> None:
+    (folder / "package").mkdir()
+    (folder / "package" / "__init__.py").touch()
+    (folder / "package" / "names.py").write_text("LOADER = 'named'", "utf-8")
+    text = SCRIPT.replace("import argparse", "import argparse\nfrom .names import LOADER")
+    (folder / "package" / "train.py").write_text(text, "utf-8")
+    ended = run(folder, "--json", "-m", "package.train", "--lr", "0.1")
+    assert ended.returncode in (0, 1, 3), ended.stderr
+    script = json.loads(ended.stdout)["origin"]["script"]
+    assert script["target"] == "-m package.train --lr 0.1"
+    assert script["made_at"] == f"train.py:{line('loader = ') + 1}"
+
+
+# ---- scripts that fail, or do not train ----
+
+
+def test_a_script_that_fails_shows_its_output_and_its_traceback_without_our_frames(
+    folder: Path,
+) -> None:
+    changed(folder, LOOP, "{}['no such key']\n    for batch in loader:")
+    ended = run(folder, "train.py", "--lr", "0.1")
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert "a line of the script\n" in ended.stderr
+    (traceback,) = ended.stderr.split("Traceback (most recent call last):\n")[1:]
+    files = [
+        row.split('"')[1] for row in traceback.splitlines() if row.startswith("  File")
+    ]
+    assert [Path(file).name for file in files] == ["train.py", "train.py"]
+    assert "KeyError: 'no such key'" in traceback
+
+
+def test_an_error_in_a_worker_has_no_frames_of_ours_either(folder: Path) -> None:
+    changed(folder, "return index\n", "return {}[index]\n")
+    ended = run(folder, "train.py", "--lr", "0.1")
+    assert ended.returncode == 2
+    assert "return {}[index]" in ended.stderr
+    assert "databound/" not in ended.stderr
+
+
+def test_an_error_of_the_step_says_at_which_batch(folder: Path) -> None:
+    changed(folder, SAVES, "calls.append(1)\n        assert len(calls) < 20, 'diverged'")
+    text = (folder / "train.py").read_text("utf-8")
+    (folder / "train.py").write_text("calls = []\n" + text, "utf-8")
+    ended = run(folder, "train.py", "--lr", "0.1")
+    assert ended.returncode == 2
+    assert "AssertionError: diverged" in ended.stderr
+    assert "the step raised at batch" in ended.stderr
+    assert "databound/" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["train.py"], "--lr"),  # its own parser refuses
+        (["train.py", "--help"], "show this help message and exit"),
+        (["-m", "gone"], "there is no module of that name"),
+        (["--loader", "train.py:1", "train.py", "--lr", "0.1"], "made at train.py:1"),
+    ],
+)
+def test_what_does_not_train_is_told_in_a_sentence(
+    folder: Path, words: list[str], said: str
+) -> None:
+    changed(folder, LOOP, "for batch in ():")
+    ended = run(folder, *words)
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert said in ended.stderr
+    assert ended.stderr.splitlines()[-1].startswith("databound: ")
+    assert "Traceback" not in ended.stderr
+
+
+def test_one_of_several_ranks_is_refused_at_once(folder: Path) -> None:
+    ended = run(folder, "train.py", "--lr", "0.1", environment={"WORLD_SIZE": "4"})
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("databound: WORLD_SIZE=4: this is one of several")
+
+
+def test_without_greenlet_a_sentence_says_what_to_install(folder: Path) -> None:
+    (folder / "modules").mkdir()
+    text = "raise ModuleNotFoundError(name='greenlet')"
+    (folder / "modules" / "greenlet.py").write_text(text, "utf-8")
+    ended = run(folder, "train.py", "--lr", "0.1")
+    assert ended.returncode == 2
+    assert "pip install greenlet" in ended.stderr
+
+
+# ---- it is stopped ----
+
+
+def test_ctrl_c_ends_it_with_nothing_left(folder: Path) -> None:
+    """Also where the script has a handler of its own, and takes KeyboardInterrupt for itself."""
+    changed(
+        folder,
+        "    main()\n",
+        "    import signal\n    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "    try:\n        main()\n    finally:\n        open('finally.txt', 'w')\n",
+    )
+    changed_text = (folder / "train.py").read_text("utf-8")
+    (folder / "train.py").write_text(
+        changed_text.replace("num_workers=0", "num_workers=2"), "utf-8"
+    )
+    process = begun(folder, "train.py", "--lr", "0.1")
+    assert process.stderr is not None
+    while "measuring" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 130
+    assert out == ""
+    assert err.splitlines()[-1] == "databound: stopped"
+    assert not (folder / "finally.txt").exists()
+    until_gone(process.pid)
+
+
+def until_gone(group: int) -> None:
+    """Wait until no process of ours lives whose parent is gone."""
+    ends = monotonic() + 20
+    while children_of(group) and monotonic() < ends:
+        sleep(0.05)
+    assert children_of(group) == []
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir() if sys.platform == "linux" else ():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid:
+                found.append(int(entry.name))
+    return found
+
+
+def test_a_loop_of_so_many_steps_is_measured(folder: Path) -> None:
+    changed(
+        folder,
+        LOOP,
+        "batches = iter(loader)\n    for _ in range(40):\n        batch = next(batches)",
+    )
+    ended = run(folder, "--json", "train.py", "--lr", "0.1")
+    assert ended.returncode in (0, 1, 3), ended.stderr
+    assert json.loads(ended.stdout)["batches"] == 100
