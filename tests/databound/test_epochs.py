@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from support.stand_in_device import Clock
-from support.stand_in_training import add_training, train_on
+from support.training_step import train_on
 
 import databound
 from databound.epochs import Epoch, Stretch, TrainingLoops, waits_of
@@ -41,7 +41,6 @@ class Job:
     """A script that trains with *torch*, watched; its clock goes on when a test says so."""
 
     def __init__(self, torch: Any, **more: Any) -> None:
-        add_training(torch)
         self.torch = torch
         self.clock = Clock()
         self.told: list[Epoch] = []

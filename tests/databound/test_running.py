@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.stand_in_device import Clock
-from support.stand_in_training import add_training, train_on
+from support.training_step import train_on
 
 from databound import command
 from databound.as_main import as_before
@@ -56,7 +56,6 @@ Call = Callable[..., int]
 @pytest.fixture
 def call(library: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Call]:
     """What runs `databound` in this process, beside a script that the test gives."""
-    add_training(library)
     bench = ModuleType("bench")
     bench.clock = Clock()  # type: ignore[attr-defined]
     bench.train_on = train_on  # type: ignore[attr-defined]
@@ -282,14 +281,12 @@ def test_a_script_that_watches_itself_is_told_once(call: Call, capsys: Printed) 
 STAND_IN = """\
 import sys
 from support.stand_in_torch import library
-from support.stand_in_training import add_training
 made = library()
-add_training(made)
 sys.modules["torch"] = made
 """
 BENCH = """\
 import time
-from support.stand_in_training import train_on
+from support.training_step import train_on
 class clock:
     spend = staticmethod(time.sleep)
 """

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support.stand_in_training import add_training, train_on
+from support.training_step import train_on
 
 from databound.epochs import Epoch, TrainingLoops
 from databound.trying import Forced, Settings, as_text, read_settings, threads_forced
@@ -75,7 +75,6 @@ class Trial:
     """A training with *settings* forced into its loader."""
 
     def __init__(self, torch: Any, settings: Settings, wanted: str = "") -> None:
-        add_training(torch)
         self.torch = torch
         self.told: list[Epoch] = []
         self.forced = Forced(torch, settings, wanted)
