@@ -1,7 +1,8 @@
 """Arguments that a script's training loader gets instead of its own, while the script runs as it is.
 
 They are put into the loader when it is about to be iterated with gradients on, not when it is made:
-only then it differs from one for validation. PyTorch reads them when it begins an epoch.
+only then it differs from one for validation. PyTorch reads them when it begins an epoch. Who asks for
+the length of a loader before hears that of its own batches.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ ALLOWED = {
     "persistent_workers": YES_OR_NO,
     "pin_memory": YES_OR_NO,
     "in_order": YES_OR_NO,
+    "batch_size": whole(1),
     "multiprocessing_context": one_of({name: name for name in get_all_start_methods()}),
     THREADS: whole(1),
 }
@@ -156,6 +158,11 @@ class Forced:
                     f"--set {name}={self.settings[name]}: the loader of {where} has no such "
                     f"argument in PyTorch {version}"
                 )
+        if "batch_size" in self.settings and not loader.batch_size:
+            raise CannotSetError(
+                f"--set batch_size={self.settings['batch_size']}: the loader of {where} has none, its "
+                "batches are made by a sampler of the script's"
+            )
         told: dict[str, Any] = dict(self.settings)
         workers = told.get("num_workers", loader.num_workers)
         if not workers:
@@ -181,6 +188,8 @@ class Forced:
             loader._iterator = None
         for name, value in told.items():
             object.__setattr__(loader, name, value)
+        if "batch_size" in told:
+            loader.batch_sampler.batch_size = told["batch_size"]
 
 
 @contextmanager

@@ -49,6 +49,7 @@ def test_settings_are_read_and_written(text: str, settings: Settings) -> None:
         ("num_workers=two", "--set num_workers=two: must be a whole number, 0 or more"),
         ("num_workers=-1", "--set num_workers=-1: must be a whole number, 0 or more"),
         ("threads=0", "--set threads=0: must be a whole number, 1 or more"),
+        ("batch_size=0", "--set batch_size=0: must be a whole number, 1 or more"),
         ("prefetch_factor=0", "--set prefetch_factor=0: must be a whole number, 1 or more"),
         ("pin_memory=1", "--set pin_memory=1: must be True or False"),
         (
@@ -181,6 +182,26 @@ def test_what_needs_workers_is_refused_where_there_are_none(library: Any) -> Non
         "--set prefetch_factor=4: needs workers, and the loader of test_try"
     )
     assert told.endswith("has none")
+
+
+def test_batches_are_of_another_size_until_that_is_taken_back(library: Any) -> None:
+    trial = Trial(library, {"batch_size": 4})
+    with trial.loops.watched():
+        loader = trial.loader()
+        assert [len(batch) for batch in loader] == [4, 4]  # a look, without training
+        assert (loader.batch_size, len(loader)) == (2, 4)
+        assert trial.train(loader) == [*range(8)]
+        assert (loader.batch_size, len(loader)) == (4, 2)
+    assert trial.told[0].batches == 2
+
+
+def test_a_sampler_of_batches_keeps_its_size(library: Any) -> None:
+    trial = Trial(library, {"batch_size": 4})
+    with (
+        trial.loops.watched(),
+        pytest.raises(ValueError, match="a sampler of the script's"),
+    ):
+        trial.train(trial.loader(batch_size=1, batch_sampler=[[0, 1], [2]]))
 
 
 def test_an_argument_that_this_pytorch_has_not_is_named(library: Any) -> None:
