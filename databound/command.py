@@ -31,6 +31,8 @@ Say of a training job whether it waits for its data, what to change, and what th
   databound -m package.train --epochs 90    a module, as `python -m` runs it
   databound mine.py:loader mine.py:step     a loader and a step of yours, or package.mine:loader
   databound job.json                        a job that --save has stored, shown again
+  databound --set num_workers=2 train.py    the script itself, with this argument of its loader
+  databound compare ...                     two ways to run a script: see compare --help
 """
 EXIT_CODES = """\
 exit codes, for programs:
@@ -39,6 +41,8 @@ exit codes, for programs:
   2    it failed: the script raised, or nothing could be measured
   3    the runs cannot tell
   130  it was stopped by Ctrl+C
+A script that is run itself ends with its own code. With --fail-if-waiting-above it ends
+with 0, or 1 if training waited more, or 2 if it failed or never trained.
 """
 PAGE = """<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>
 <title>What to change</title>
