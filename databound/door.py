@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from time import perf_counter
+from types import ModuleType
 
 from .advice import recommended
 from .as_main import Program, as_before
@@ -17,6 +18,7 @@ from .script import Caught, Script, backwards_counted
 from .stopping import children_of_this, end_children, interruptible
 from .told_errors import NotMeasuredError
 from .unsaved import Unsaved, saving_nothing
+from .when_imported import when_imported
 
 
 def recommend_for_script(
@@ -29,11 +31,7 @@ def recommend_for_script(
     itself raises.
     """
     refuse_ranks()
-    try:
-        import torch
-    except ImportError as error:
-        raise NotMeasuredError(f"PyTorch cannot be imported here: {error}") from error
-    script = Script(torch, program.run, wanted)
+    script = Script(program.run, wanted)
     with opened(script) as (unsaved, ours_again):
         progress.begin(f"{program.target} runs until its first training step ...")
         began = perf_counter()
@@ -65,11 +63,18 @@ def opened(script: Script) -> Iterator[tuple[Unsaved, Callable[[], None]]]:
     with ExitStack() as then:
         then.callback(end_children, children_of_this())
         then.enter_context(as_before())
-        then.enter_context(patched(script.torch, script))
-        then.enter_context(backwards_counted(script))
         unsaved = then.enter_context(
             saving_nothing(lambda: script.caught is not None and script.is_running)
         )
+
+        def meet(torch: ModuleType) -> None:
+            script.torch = torch
+            then.enter_context(patched(torch, script))
+            then.enter_context(backwards_counted(script))
+            unsaved.withhold()
+
+        # The script imports it: what it sets before, such as OMP_NUM_THREADS, counts for it
+        then.enter_context(when_imported("torch", meet))
         yield unsaved, then.enter_context(interruptible(script.main))
 
 

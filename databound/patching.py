@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from sysconfig import get_paths
 from types import FrameType
@@ -125,6 +126,8 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
     length = kind.__len__
     made_by_user: dict[int, Line | None] = {}  # the line, by the identity of the dataset
 
+    # Frameworks look at the arguments of these functions, too
+    @wraps(init)
     def init_noted(loader: Any, *given: Any, **named: Any) -> None:
         frame = sys._getframe(1)
         line = users_line(frame)
@@ -134,12 +137,14 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
         vars(loader)[MADE_AT] = made_by_user.get(dataset, line)
         init(loader, *given, **named)
 
+    @wraps(iterate)
     def iterate_hooked(loader: Any) -> Iterator[Any]:
         trains = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
         if not trains or data.get_worker_info() is not None:
             return iterate(loader)  # type: ignore[no-any-return]
         return hooks.iterate(loader, lambda: iterate(loader), users_line(sys._getframe(1)))
 
+    @wraps(length)
     def length_hooked(loader: Any) -> int:
         return hooks.length(loader, length(loader))
 

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
+from types import ModuleType
 from typing import Any
 
 from .advice import recommended
@@ -12,6 +13,7 @@ from .origin import InScript
 from .patching import described, made_at, patched
 from .progress import Progress
 from .report import Found
+from .when_imported import when_imported
 
 
 def recommend_for_references(
@@ -24,10 +26,11 @@ def recommend_for_references(
     """
     sys.argv = [module_of(loader)]  # a module that parses arguments has none of ours
     with ExitStack() as then:
-        with suppress(ImportError):  # a loader of ours needs no PyTorch
-            import torch
 
+        def meet(torch: ModuleType) -> None:  # a loader of ours needs none
             then.enter_context(patched(torch, AsTheyAre()))
+
+        then.enter_context(when_imported("torch", meet))
         found = named(loader)
         job = measured(
             found,

@@ -68,8 +68,8 @@ class Script:
     Between two calls the script is not running: it waits for a batch, or has ended.
     """
 
-    def __init__(self, torch: Any, run: Callable[[], None], wanted: str = "") -> None:
-        self.torch = torch
+    def __init__(self, run: Callable[[], None], wanted: str = "") -> None:
+        self.torch: Any = None  # until the script has imported it
         self.run = run
         self.wanted = wanted
         self.main = greenlet.getcurrent()

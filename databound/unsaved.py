@@ -118,7 +118,6 @@ def saving_nothing(trains: Callable[[], bool]) -> Iterator[Unsaved]:
     before = {name: os.environ.get(name) for name in TRACKERS_OFF}
     os.environ.update(TRACKERS_OFF)
     sys.addaudithook(unsaved.note)  # stays for ever, and does nothing when this is over
-    unsaved.withhold()
     try:
         yield unsaved
     finally:

@@ -3,6 +3,7 @@
 import json
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -185,6 +186,12 @@ def test_one_of_several_ranks_is_refused_at_once(folder: Path) -> None:
     assert ended.stderr.startswith("databound: WORLD_SIZE=4: this is one of several")
 
 
+def test_what_a_script_sets_before_it_imports_pytorch_counts(folder: Path) -> None:
+    text = "import sys\nassert 'torch' not in sys.modules\n" + SCRIPT
+    (folder / "train.py").write_text(text, "utf-8")
+    assert run(folder, "train.py", "--lr", "0.1").returncode in (0, 1, 3)
+
+
 def test_without_greenlet_a_sentence_says_what_to_install(folder: Path) -> None:
     (folder / "modules").mkdir()
     text = "raise ModuleNotFoundError(name='greenlet')"
@@ -205,40 +212,34 @@ def test_ctrl_c_ends_it_with_nothing_left(folder: Path) -> None:
         "    import signal\n    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
         "    try:\n        main()\n    finally:\n        open('finally.txt', 'w')\n",
     )
-    changed_text = (folder / "train.py").read_text("utf-8")
-    (folder / "train.py").write_text(
-        changed_text.replace("num_workers=0", "num_workers=2"), "utf-8"
-    )
     process = begun(folder, "train.py", "--lr", "0.1")
     assert process.stderr is not None
     while "measuring" not in process.stderr.readline():
         assert process.poll() is None
+    while len(living_in(folder)) < 2:  # until it has a worker
+        sleep(0.01)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     assert process.returncode == 130
     assert out == ""
     assert err.splitlines()[-1] == "databound: stopped"
     assert not (folder / "finally.txt").exists()
-    until_gone(process.pid)
+    until_gone(folder)
 
 
-def until_gone(group: int) -> None:
-    """Wait until no process of ours lives whose parent is gone."""
+def until_gone(folder: Path) -> None:
+    """Wait until no process lives in a *folder*: one that is orphaned stays where it was."""
     ends = monotonic() + 20
-    while children_of(group) and monotonic() < ends:
+    while living_in(folder) and monotonic() < ends:
         sleep(0.05)
-    assert children_of(group) == []
+    assert living_in(folder) == []
 
 
-def children_of(pid: int) -> list[int]:
+def living_in(folder: Path) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir() if sys.platform == "linux" else ():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[1]) == pid:
+        with suppress(OSError):
+            if entry.name.isdigit() and (entry / "cwd").resolve() == folder:
                 found.append(int(entry.name))
     return found
 

@@ -1,10 +1,13 @@
 """Which loader of a script is caught, and that its loop body is the step."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import signature
 from itertools import cycle
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from support import stand_in_torch
@@ -28,8 +31,8 @@ class Trained(list[Any]):
 
 @contextmanager
 def caught_in(run: Callable[[], None], wanted: str = "") -> Iterator[tuple[Script, Caught]]:
-    script = Script(torch, run, wanted)
-    with opened(script):
+    script = Script(run, wanted)
+    with patch.dict(sys.modules, torch=torch), opened(script):
         yield script, script.until_training()
 
 
@@ -372,5 +375,8 @@ def test_everything_of_pytorch_is_as_before_afterwards() -> None:
 
     with caught_in(script):
         assert torch.autograd.backward is not backward
+        for name, method in before.items():
+            # Lightning reads the names of a loader's arguments there
+            assert signature(getattr(DataLoader, name)) == signature(method)
     assert {name: getattr(DataLoader, name) for name in before} == before
     assert torch.autograd.backward is backward

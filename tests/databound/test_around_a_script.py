@@ -1,0 +1,158 @@
+"""How a program becomes `__main__`, what is met when it is imported, and what is told of errors."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from databound import told_errors
+from databound.as_main import Program, ScriptExitError, as_before
+from databound.kept_apart import LAST_LINES, Apart
+from databound.progress import WIDTH, Progress
+from databound.told_errors import SENT_FRAME, users_traceback
+from databound.when_imported import when_imported
+
+# ---- as the main module ----
+
+FIRST = """
+import pickle, sys
+class Images: pass
+seen.append((__name__, __file__, sys.argv, sys.modules["__main__"].Images is Images))
+"""
+
+
+def test_a_script_is_the_main_module_and_a_second_pass_leaves_the_first_one_there(
+    tmp_path: Path,
+) -> None:
+    """So what a worker is sent is found where it was looked for."""
+    (tmp_path / "train.py").write_text(FIRST.replace("seen", "sys.seen_by_script"), "utf-8")
+    seen: list[tuple[str, str, list[str], bool]] = []
+    sys.seen_by_script = seen  # type: ignore[attr-defined]
+    target = str(tmp_path / "train.py")
+    before = sys.modules["__main__"], sys.argv, [*sys.path]
+    program = Program(target, ["--lr", "1"])
+    with as_before():
+        program.run()
+        first = sys.modules["__main__"]
+        program.run()
+        assert sys.modules["__main__"] is first
+        assert sys.path[0] == str(tmp_path)
+    assert (sys.modules["__main__"], sys.argv, sys.path) == before
+    told = ("__main__", target, [target, "--lr", "1"])
+    assert seen == [(*told, True), (*told, False)]
+
+
+@pytest.mark.parametrize(
+    ("end", "fails"), [("0", False), ("", False), ("3", True), ("'no'", True)]
+)
+def test_a_script_that_exits_has_ended_unless_it_says_that_it_failed(
+    tmp_path: Path, end: str, fails: bool
+) -> None:
+    (tmp_path / "train.py").write_text(f"raise SystemExit({end})", "utf-8")
+    program = Program(str(tmp_path / "train.py"), [])
+    with as_before():
+        if not fails:
+            program.run()
+            return
+        with pytest.raises(ScriptExitError, match=rf"exit code {end.strip(chr(39))}$"):
+            program.run()
+
+
+# ---- met when it is imported ----
+
+
+def test_a_module_is_met_once_whoever_imports_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "met_later.py").write_text("value = 1", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    finders = [*sys.meta_path]
+    met: list[str] = []
+    with when_imported("met_later", lambda module: met.append(f"{module.value}")):
+        assert met == []
+        import met_later  # type: ignore[import-not-found]
+
+        assert met == ["1"]
+        assert sys.meta_path == finders
+    assert met_later.__spec__.loader.name == "met_later"
+    with when_imported("met_later", lambda module: met.append("at once")):
+        assert met == ["1", "at once"]
+    with when_imported("never_imported", lambda module: met.append("never")):
+        assert len(sys.meta_path) == len(finders) + 1
+    assert sys.meta_path == finders
+    del sys.modules["met_later"]
+
+
+# ---- what is told ----
+
+
+def test_a_traceback_has_no_frames_of_ours_in_any_part_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def users() -> None:
+        raise KeyError("theirs")
+
+    with pytest.raises(ValueError, match="after it") as raised:
+        try:
+            users()
+        except KeyError as first:
+            raise ValueError("after it") from first
+    told = users_traceback(raised.value)
+    assert told.count("Traceback") == 2
+    assert told.count(f'File "{__file__}"') == 3
+    monkeypatch.setattr(told_errors, "OURS", str(Path(__file__).parent))
+    # Of an error that we alone raised a sentence is enough
+    assert users_traceback(raised.value) == ""
+
+
+def test_frames_that_a_worker_sent_as_text_are_left_out_too() -> None:
+    sent = f'''Original Traceback (most recent call last):
+  File "/lib/torch/worker.py", line 7, in loop
+    fetch()
+  File "{told_errors.OURS}/watching.py", line 3, in fetched
+    return self.dataset[index]
+           ~~~~~~~~~~~~^^^^^^^
+  File "/home/train.py", line 9, in __getitem__
+    raise KeyError
+'''
+    assert SENT_FRAME.sub("", sent).splitlines() == [
+        "Original Traceback (most recent call last):",
+        '  File "/lib/torch/worker.py", line 7, in loop',
+        "    fetch()",
+        '  File "/home/train.py", line 9, in __getitem__',
+        "    raise KeyError",
+    ]
+
+
+def test_of_a_long_output_the_end_is_shown() -> None:
+    lines = [f"line {number}" for number in range(LAST_LINES + 2)]
+    apart = Apart(io.StringIO(), lambda: "\n".join(lines))
+    shown = apart.last_lines().splitlines()
+    assert shown[0] == "... 2 lines before these"
+    assert shown[1:] == lines[2:]
+    assert Apart(io.StringIO(), lambda: "").last_lines() == ""
+
+
+def test_numbers_stand_side_by_side_below_what_they_are_of() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream)
+    progress.begin("train.py runs ...")
+    progress.end("4.1 s")
+    progress.say("measuring")
+    progress.note("loader alone", 0.041, 14.4)
+    progress.note("step", 0.012)
+    progress.say("trying")
+    for _ in range(5):
+        progress.note("a setting with a long name", 0.5, 9)
+    progress.end_line()
+    lines = stream.getvalue().splitlines()
+    assert lines[:4] == [
+        "train.py runs ... 4.1 s",
+        "measuring",
+        "    loader alone 41 ms (14 s left), step 12 ms",
+        "trying",
+    ]
+    each = "a setting with a long name 500 ms (9 s left)"
+    assert lines[4:] == [f"    {each},"] * 4 + [f"    {each}"]
+    assert all(len(line) <= WIDTH for line in lines)

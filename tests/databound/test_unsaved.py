@@ -1,0 +1,112 @@
+"""What a script does not save while it trains for us, and what is seen that it writes."""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from databound import unsaved as module
+from databound.unsaved import TRACKERS_OFF, Unsaved, saving_nothing
+
+
+class Trainer:
+    """A trainer of a framework that has been imported."""
+
+    saved: list[str]
+
+    def __init__(self) -> None:
+        self.saved = []
+
+    def save_model(self, path: str) -> str:
+        self.saved.append(path)
+        return path
+
+
+@pytest.fixture
+def library() -> Iterator[Any]:
+    """A framework of which some savers are known."""
+    trainer: Any = ModuleType("transformers.trainer")
+    trainer.Trainer = Trainer
+    torch: Any = ModuleType("torch")
+    torch.save = lambda model, path: "saved"
+    modules = {"transformers.trainer": trainer, "torch": torch}
+    with patch.dict(sys.modules, modules):
+        yield torch
+
+
+def test_savers_do_nothing_while_it_trains_and_are_as_before_afterwards(
+    library: Any,
+) -> None:
+    state = SimpleNamespace(trains=False)
+    original = library.save, Trainer.save_model
+    with saving_nothing(lambda: state.trains) as unsaved:
+        unsaved.withhold()
+        unsaved.withhold()  # a second time, when more has been imported
+        trainer = Trainer()
+        assert library.save("model", "m.pt") == "saved"
+        assert trainer.save_model("before") == "before"
+        state.trains = True
+        assert library.save("model", "m.pt") is None
+        assert trainer.save_model("meanwhile") is None
+        assert library.save("model", io.BytesIO()) == "saved"  # nothing of that stays
+        assert trainer.saved == ["before"]
+        assert unsaved.withheld == {
+            "torch.save": 1,
+            "transformers.trainer.Trainer.save_model": 1,
+        }
+        assert str(unsaved) == "Nothing was saved by the script."
+    assert (library.save, Trainer.save_model) == original
+
+
+def test_files_that_it_opens_to_write_are_named_and_others_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module.tempfile, "gettempdir", lambda: "/nowhere")
+    (tmp_path / "read.txt").touch()
+    state = SimpleNamespace(trains=False)
+
+    def touch(*names: str) -> None:
+        for name in names:
+            (tmp_path / name).open("a").close()
+
+    with saving_nothing(lambda: state.trains) as unsaved:
+        touch("before.csv")
+        state.trains = True
+        touch("losses.csv", "losses.csv", "a.log")
+        (tmp_path / "read.txt").read_text()
+        open(os.devnull, "w").close()
+        state.trains = False
+        assert (
+            str(unsaved) == "No model was saved by the script; it wrote a.log, losses.csv."
+        )
+        state.trains = True
+    touch("after.csv")
+    assert len(unsaved.written) == 2
+
+
+def test_what_is_temporary_is_nobodys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module.tempfile, "gettempdir", lambda: str(tmp_path))
+    unsaved = Unsaved(lambda: True)
+    unsaved.note("open", (str(tmp_path / "cache"), "w", 0))
+    unsaved.note("open", (5, "w", 0))  # by its descriptor
+    unsaved.note("import", ("json",))
+    assert unsaved.written == set()
+
+
+def test_trackers_are_off_in_the_block_and_as_before_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WANDB_MODE", "online")
+    monkeypatch.delenv("NEPTUNE_MODE", raising=False)
+    with saving_nothing(lambda: False):
+        assert os.environ.items() >= TRACKERS_OFF.items()
+    assert os.environ["WANDB_MODE"] == "online"
+    assert "NEPTUNE_MODE" not in os.environ
