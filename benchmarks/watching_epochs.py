@@ -28,7 +28,7 @@ def plain(batches: int, step: Callable[[], None]) -> None:
 
 def watched(batches: int, step: Callable[[], None]) -> None:
     """The same, with all that watching does for a batch."""
-    loops = TrainingLoops(None, lambda epoch: None)
+    loops = TrainingLoops(lambda epoch: None)
     for _ in loops.iterate(Loader(), lambda: iter([None] * batches), None):
         loops.note_backward()
         step()

@@ -269,7 +269,7 @@ class Changes(Protocol):
 
 
 class TrainingLoops:
-    """All training loops of a script over loaders of *torch*: hooks for `patching.patched`.
+    """All training loops of a script: hooks for `patching.patched`.
 
     *tell* is called with each epoch that is over. When the first loop asks for a batch after *most*
     of them, *enough* is called. *changes* are made to loaders before they are iterated.
@@ -281,7 +281,6 @@ class TrainingLoops:
 
     def __init__(
         self,
-        torch: Any,
         tell: Callable[[Epoch], None],
         *,
         clock: Callable[[], float] = perf_counter,
@@ -289,7 +288,6 @@ class TrainingLoops:
         enough: Callable[[], None] = lambda: None,
         changes: Changes | None = None,
     ) -> None:
-        self.torch = torch
         self.tell = tell
         self.clock = clock
         self.most = math.inf if most is None else most
@@ -302,13 +300,16 @@ class TrainingLoops:
         self.process = os.getpid()
 
     @contextmanager
-    def watched(self) -> Iterator[TrainingLoops]:
-        """Watch all loops of the block; at its end those that go on are told as they are then."""
+    def watched(self, torch: Any) -> Iterator[None]:
+        """Watch all loops of the block over loaders of *torch*.
+
+        At its end those that go on are told as they are then.
+        """
         with ExitStack() as then:
             then.callback(self.close)
-            then.enter_context(patched(self.torch, self))
-            then.enter_context(backward_noted(self.torch, self.note_backward))
-            yield self
+            then.enter_context(patched(torch, self))
+            then.enter_context(backward_noted(torch, self.note_backward))
+            yield
 
     def close(self) -> None:
         """End the epochs that go on: their loops may never ask again."""
@@ -484,22 +485,21 @@ class Teller:
 class EpochWatch:
     """Watches the training loops of this process until it is stopped, or until a `with` block ends."""
 
-    def __init__(self, loops: TrainingLoops | None) -> None:
-        self.loops = loops
+    def __init__(self, torch: Any, log: str | Path | None) -> None:
+        self.loops = TrainingLoops(Teller(log))
         self.then = ExitStack()
-        if loops is not None:
-            self.then.enter_context(loops.watched())
+        if not is_patched(torch):  # else others of ours watch, or measure
+            self.then.enter_context(self.loops.watched(torch))
             atexit.register(self.stop)
 
     @property
     def epochs(self) -> list[Epoch]:
         """The epochs of training that are over, in the order in which they began to train."""
-        loops = self.loops.loops if self.loops else []
-        return [epoch for loop in loops for epoch in loop.epochs]
+        return [epoch for loop in self.loops.loops for epoch in loop.epochs]
 
     def latest(self) -> Epoch | None:
         """Return the epoch that goes on in the first loop that trains, else its last one."""
-        if self.loops is None or not self.loops.loops:
+        if not self.loops.loops:
             return None
         first = self.loops.loops[0]
         timed = first.now()
@@ -533,6 +533,4 @@ def watch(log: str | Path | None = None) -> EpochWatch:
     """
     import torch
 
-    if is_patched(torch):
-        return EpochWatch(None)
-    return EpochWatch(TrainingLoops(torch, Teller(log or os.environ.get("DATABOUND_LOG"))))
+    return EpochWatch(torch, log or os.environ.get("DATABOUND_LOG"))

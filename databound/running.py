@@ -24,6 +24,7 @@ from .stopping import end_children, leave
 from .stored_runs import StoredRun, ran, save_run
 from .told_errors import NotMeasuredError, users_traceback
 from .trying import THREADS, Forced, Settings, as_text, read_settings, threads_forced
+from .when_imported import when_imported
 
 WATCH = "DATABOUND"  # the variable that asks for --watch by the value "watch"
 
@@ -148,27 +149,18 @@ def run(program: Program, asked: Asked, command: str) -> int:
     failed or did not train. Without it is the program's own, and 2 if a trial saw no training.
     Where the program is ended after so many batches, this process ends with it.
     """
-    try:
-        import torch
-    except ModuleNotFoundError as error:
-        say(f"PyTorch cannot be imported here: {error}")
-        return Exit.FAILED
-    return Run(torch, program, asked, command).run()
+    return Run(program, asked, command).run()
 
 
 class Run:
     """One run of a *program* as it is *asked*, by a *command*."""
 
-    def __init__(
-        self, torch: ModuleType, program: Program, asked: Asked, command: str
-    ) -> None:
-        self.torch = torch
+    def __init__(self, program: Program, asked: Asked, command: str) -> None:
         self.program = program
         self.asked = asked
         self.command = command
-        self.forced = Forced(torch, asked.settings, asked.wanted)
+        self.forced = Forced(asked.settings, asked.wanted)
         self.loops = TrainingLoops(
-            torch,
             Teller(asked.log),
             most=asked.batches,
             enough=self.end_early,
@@ -179,9 +171,14 @@ class Run:
         """Run it to its end, and return the exit code."""
         threads = self.asked.settings.get(THREADS)
         with ExitStack() as then:
-            if isinstance(threads, int):
-                then.enter_context(threads_forced(self.torch, threads))
-            then.enter_context(self.loops.watched())
+
+            def meet(torch: ModuleType) -> None:
+                if isinstance(threads, int):
+                    then.enter_context(threads_forced(torch, threads))
+                then.enter_context(self.loops.watched(torch))
+
+            # The script imports it: what it sets before, such as OMP_NUM_THREADS, counts for it
+            then.enter_context(when_imported("torch", meet))
             try:
                 code = run_as_python_does(self.program)
             except NotMeasuredError as error:

@@ -8,6 +8,7 @@ the length of a loader before hears that of its own batches.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import get_all_start_methods
@@ -114,14 +115,13 @@ def as_text(settings: Settings) -> str:
 
 
 class Forced:
-    """Puts *settings* into loaders of *torch*: all that train, or those of the line *wanted*.
+    """Puts *settings* into loaders: all that train, or those of the line *wanted*.
 
     *lines* are those of the loaders that got them. *cautions* are sentences about what they may do
     beside taking another time.
     """
 
-    def __init__(self, torch: Any, settings: Settings, wanted: str = "") -> None:
-        self.torch = torch
+    def __init__(self, settings: Settings, wanted: str = "") -> None:
         self.settings = {name: value for name, value in settings.items() if name != THREADS}
         self.wanted = wanted
         self.lines: list[Line | None] = []
@@ -151,9 +151,10 @@ class Forced:
     def arguments_for(self, loader: Any) -> dict[str, Any]:
         """Return all arguments of *loader* that change: what goes with workers goes with them."""
         where = made_at(loader) or "a library"
+        torch = sys.modules["torch"]  # whoever has a loader has imported it
         for name in self.settings:
             if not hasattr(loader, name):
-                version = getattr(self.torch, "__version__", "")
+                version = getattr(torch, "__version__", "")
                 raise CannotSetError(
                     f"--set {name}={self.settings[name]}: the loader of {where} has no such "
                     f"argument in PyTorch {version}"
@@ -170,10 +171,7 @@ class Forced:
             return told | FOR_WORKERS if loader.num_workers else told
         if not loader.num_workers:
             told.setdefault("prefetch_factor", USUAL_DEPTH)
-        if (
-            isinstance(loader.dataset, self.torch.utils.data.IterableDataset)
-            and workers > 1
-        ):
+        if isinstance(loader.dataset, torch.utils.data.IterableDataset) and workers > 1:
             self.cautions.append(
                 f"the loader of {where} reads an iterable: {workers} workers give each sample "
                 f"{workers} times unless its dataset shares the samples out among them"

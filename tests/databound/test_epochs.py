@@ -44,7 +44,7 @@ class Job:
         self.torch = torch
         self.clock = Clock()
         self.told: list[Epoch] = []
-        self.loops = TrainingLoops(torch, self.told.append, clock=self.clock, **more)
+        self.loops = TrainingLoops(self.told.append, clock=self.clock, **more)
 
     def loader(self, count: int = 12, opening: float = 0.0, **more: Any) -> Any:
         """Batches of four samples: 4 ms each."""
@@ -61,7 +61,7 @@ class Job:
 @pytest.fixture
 def job(library: Any) -> Iterator[Job]:
     made = Job(library)
-    with made.loops.watched():
+    with made.loops.watched(library):
         yield made
 
 
@@ -122,7 +122,7 @@ def test_a_loop_that_never_asks_past_its_last_batch_says_the_same(job: Job) -> N
 
 def test_the_last_epoch_is_told_when_watching_ends(library: Any) -> None:
     job = Job(library)
-    with job.loops.watched():
+    with job.loops.watched(library):
         batches = iter(job.loader())
         for _ in islice(batches, 3):
             job.step()
@@ -345,7 +345,7 @@ def test_nothing_is_left_of_it(library: Any) -> None:
     job = Job(library)
     kind = library.utils.data.DataLoader
     before = (kind.__init__, kind.__iter__, kind.__len__, library.autograd.backward)
-    with job.loops.watched():
+    with job.loops.watched(library):
         for _ in job.loader():
             job.step()
     assert before == (kind.__init__, kind.__iter__, kind.__len__, library.autograd.backward)
@@ -361,7 +361,7 @@ def test_after_so_many_batches_of_the_first_loop_it_is_enough(library: Any) -> N
         raise EnoughError
 
     job = Job(library, most=5, enough=enough)
-    with job.loops.watched():
+    with job.loops.watched(library):
         for _ in job.loader(count=40):  # not a training
             pass
         loader = job.loader()
@@ -380,7 +380,7 @@ def test_batches_count_where_the_iterator_before_is_still_there(library: Any) ->
         raise EnoughError
 
     job = Job(library, most=5, enough=enough)
-    with job.loops.watched():
+    with job.loops.watched(library):
         loader = job.loader()
         batches = iter(loader)
         for _ in islice(batches, 3):

@@ -78,8 +78,8 @@ class Trial:
     def __init__(self, torch: Any, settings: Settings, wanted: str = "") -> None:
         self.torch = torch
         self.told: list[Epoch] = []
-        self.forced = Forced(torch, settings, wanted)
-        self.loops = TrainingLoops(torch, self.told.append, changes=self.forced)
+        self.forced = Forced(settings, wanted)
+        self.loops = TrainingLoops(self.told.append, changes=self.forced)
 
     def loader(self, **more: Any) -> Any:
         more = {"batch_size": 2, "collate_fn": list} | more
@@ -101,7 +101,7 @@ class Trial:
 @pytest.fixture
 def two_workers(library: Any) -> Iterator[Trial]:
     made = Trial(library, {"num_workers": 2})
-    with made.loops.watched():
+    with made.loops.watched(library):
         yield made
 
 
@@ -147,7 +147,7 @@ def test_a_loader_that_has_trained_keeps_what_was_forced_when_only_looked_at(
 
 def test_all_epochs_have_the_same_workers_where_they_stay(library: Any) -> None:
     trial = Trial(library, {"num_workers": 1, "persistent_workers": True})
-    with trial.loops.watched():
+    with trial.loops.watched(library):
         loader = trial.loader(num_workers=2, persistent_workers=True)
         with library.no_grad():
             next(iter(loader))  # two workers begin
@@ -163,7 +163,7 @@ def test_all_epochs_have_the_same_workers_where_they_stay(library: Any) -> None:
 
 def test_without_workers_what_goes_with_them_goes(library: Any) -> None:
     trial = Trial(library, {"num_workers": 0})
-    with trial.loops.watched():
+    with trial.loops.watched(library):
         loader = trial.loader(
             num_workers=2, persistent_workers=True, prefetch_factor=4, timeout=30
         )
@@ -175,7 +175,7 @@ def test_without_workers_what_goes_with_them_goes(library: Any) -> None:
 
 def test_what_needs_workers_is_refused_where_there_are_none(library: Any) -> None:
     trial = Trial(library, {"prefetch_factor": 4})
-    with trial.loops.watched(), pytest.raises(ValueError) as raised:
+    with trial.loops.watched(library), pytest.raises(ValueError) as raised:
         trial.train(trial.loader())
     told = str(raised.value)
     assert told.startswith(
@@ -186,7 +186,7 @@ def test_what_needs_workers_is_refused_where_there_are_none(library: Any) -> Non
 
 def test_batches_are_of_another_size_until_that_is_taken_back(library: Any) -> None:
     trial = Trial(library, {"batch_size": 4})
-    with trial.loops.watched():
+    with trial.loops.watched(library):
         loader = trial.loader()
         assert [len(batch) for batch in loader] == [4, 4]  # a look, without training
         assert (loader.batch_size, len(loader)) == (2, 4)
@@ -198,7 +198,7 @@ def test_batches_are_of_another_size_until_that_is_taken_back(library: Any) -> N
 def test_a_sampler_of_batches_keeps_its_size(library: Any) -> None:
     trial = Trial(library, {"batch_size": 4})
     with (
-        trial.loops.watched(),
+        trial.loops.watched(library),
         pytest.raises(ValueError, match="a sampler of the script's"),
     ):
         trial.train(trial.loader(batch_size=1, batch_sampler=[[0, 1], [2]]))
@@ -206,7 +206,10 @@ def test_a_sampler_of_batches_keeps_its_size(library: Any) -> None:
 
 def test_an_argument_that_this_pytorch_has_not_is_named(library: Any) -> None:
     trial = Trial(library, {"in_order": False})
-    with trial.loops.watched(), pytest.raises(ValueError, match="has no such argument"):
+    with (
+        trial.loops.watched(library),
+        pytest.raises(ValueError, match="has no such argument"),
+    ):
         loader = trial.loader()
         vars(loader).pop("in_order")
         trial.train(loader)
@@ -215,7 +218,7 @@ def test_an_argument_that_this_pytorch_has_not_is_named(library: Any) -> None:
 def test_a_line_says_which_loader_is_meant(library: Any) -> None:
     made = Trial.loader.__code__.co_firstlineno + 2
     trial = Trial(library, {"num_workers": 1}, f"test_trying.py:{made}")
-    with trial.loops.watched():
+    with trial.loops.watched(library):
         meant = trial.loader()
         other = trial.other_loader()
         trial.train(meant)
@@ -229,7 +232,7 @@ def test_an_iterable_is_warned_of(library: Any) -> None:
             return iter(range(4))
 
     trial = Trial(library, {"num_workers": 2})
-    with trial.loops.watched():
+    with trial.loops.watched(library):
         loader = library.utils.data.DataLoader(Stream(), batch_size=2, collate_fn=list)
         assert sorted(trial.train(loader)) == [0, 0, 1, 1, 2, 2, 3, 3]
     assert "2 workers give each sample 2 times unless" in trial.forced.cautions[0]
