@@ -325,9 +325,9 @@ Shell = Callable[..., subprocess.CompletedProcess[str]]
 def test_after_so_many_batches_the_script_ends_and_saves_nothing(
     shell: Shell, tmp_path: Path
 ) -> None:
-    script = (
-        "import atexit\natexit.register(print, 'saved')\n" + SCRIPT + "print('saved')\n"
-    )
+    # What a script sets for PyTorch before it imports it has to count
+    first = "import atexit, sys\nassert 'torch' not in sys.modules\n"
+    script = first + "atexit.register(print, 'saved')\n" + SCRIPT + "print('saved')\n"
     set_ = "num_workers=2,persistent_workers=True"
     ended = shell(
         "--batches", "15", "--set", set_, "--save", "a.json", "train.py", script=script
