@@ -145,8 +145,7 @@ class Timed:
         self.loop: Loop | None = None  # when it trains
         self.number = 0
         self.is_over = False
-        self.is_fed = False  # has given a batch since the last backward()
-        self.thread = 0
+        self.thread = 0  # the one that got the first batch
         self.batches = 0
         self.waited = 0.0
         self.marks: list[Mark] = []  # after the first batch, and then after *every* ones
@@ -178,7 +177,6 @@ class Timed:
             self.end()
             raise
         self.last = self.clock()
-        self.is_fed = True
         if self.batches:
             self.waited += self.last - asked
         else:
@@ -336,7 +334,7 @@ class TrainingLoops:
     # ---- which loop trains ----
 
     def note_backward(self) -> None:
-        """Take those for training that gave a batch since the last time, in this thread.
+        """Take those for training that have given a batch in this thread.
 
         A loop in another thread only hands batches over: what it waits, the training does not.
         """
@@ -344,11 +342,10 @@ class TrainingLoops:
             return
         thread = get_ident()
         for timed in [*self.undecided]:
-            if timed.is_fed and timed.thread == thread:
+            if timed.thread == thread:
                 self.undecided.discard(timed)
                 self.trained.add(timed.loader)
                 self.loop_of(timed).begin(timed)
-            timed.is_fed = False
 
     def loop_of(self, timed: Timed) -> Loop:
         """Return the loop that *timed* is an epoch of: a new one if nothing else fits."""

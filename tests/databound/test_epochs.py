@@ -165,6 +165,24 @@ def test_an_epoch_of_one_batch_has_no_time_between_batches(job: Job) -> None:
     assert (job.told[0].share, job.told[0].each) == (0, 0)
 
 
+def test_the_start_of_workers_belongs_to_the_first_batch(job: Job) -> None:
+    loader = job.loader()
+
+    def begin() -> Iterator[int]:
+        job.clock.spend(0.3)  # starts workers
+        for number in range(3):
+            job.clock.spend(0.004)
+            yield number
+
+    def begun() -> Iterator[int]:
+        job.clock.spend(0.5)
+        return begin()
+
+    for _ in job.loops.iterate(loader, begun, None):
+        job.step()
+    assert [seen(epoch) for epoch in job.told] == [(1, 3, 804, 20, 8)]
+
+
 def test_time_before_the_first_batch_is_asked_for_is_no_wait(job: Job) -> None:
     batches = iter(job.loader())
     job.clock.spend(3)
@@ -274,17 +292,16 @@ def test_a_loop_inside_another_is_a_loop_of_its_own(job: Job) -> None:
 
 
 def test_a_loop_in_another_thread_hands_batches_over_and_is_not_told(job: Job) -> None:
-    batches: list[Any] = []
-
-    def hand_over() -> None:
-        batches.extend(job.loader())
-
-    thread = threading.Thread(target=hand_over)
+    batches = iter(job.loader())
+    taken: list[Any] = []
+    thread = threading.Thread(target=lambda: taken.extend(islice(batches, 2)))
     thread.start()
     thread.join()
-    for _ in batches:
+    for _ in taken:
         job.step()
+    job.loops.close()
     assert job.told == []
+    assert len(taken) == 2
 
 
 def test_workers_are_never_watched(job: Job) -> None:
