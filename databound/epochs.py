@@ -456,11 +456,13 @@ def rank() -> int | None:
 
 def say(sentence: str) -> None:
     """Print a *sentence* to stderr, as ours; a bar of tqdm steps aside for it."""
+    number_of_this = rank()
+    who = "" if number_of_this is None else f"rank {number_of_this}, "
     bars = getattr(sys.modules.get("tqdm"), "tqdm", None)
     if bars is None:
-        print(f"databound: {sentence}", file=sys.stderr, flush=True)
+        print(f"databound: {who}{sentence}", file=sys.stderr, flush=True)
     else:
-        bars.write(f"databound: {sentence}", file=sys.stderr)
+        bars.write(f"databound: {who}{sentence}", file=sys.stderr)
 
 
 class Teller:
@@ -468,13 +470,14 @@ class Teller:
 
     def __init__(self, log: str | Path | None) -> None:
         self.log = log
-        self.rank = rank()
 
     def __call__(self, epoch: Epoch) -> None:
-        who = "" if self.rank is None else f"rank {self.rank}, "
-        say(f"{who}{epoch}")
+        say(str(epoch))
         if self.log:
-            told = epoch.numbers() | ({} if self.rank is None else {"rank": self.rank})
+            number_of_this = rank()
+            told = epoch.numbers()
+            if number_of_this is not None:
+                told["rank"] = number_of_this
             with Path(self.log).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(told) + "\n")
 

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -260,6 +261,34 @@ def test_a_loader_that_is_made_anew_is_the_same_loop(job: Job) -> None:
     assert len(job.loops.loops) == 1
 
 
+def test_loaders_of_two_lines_are_two_loops(job: Job) -> None:
+    kind = job.torch.utils.data.DataLoader
+    first = kind(Slow(job.clock), batch_size=4, collate_fn=list)
+    second = kind(Slow(job.clock), batch_size=4, collate_fn=list)
+    for loader in (first, second, first):
+        for _ in loader:
+            job.step()
+    assert [epoch.number for epoch in job.told] == [1, 1, 2]
+    assert len({epoch.loader for epoch in job.told}) == 2
+
+
+def test_a_copy_in_a_forked_process_tells_nothing(job: Job) -> None:
+    batches = iter(job.loader())
+    next(batches)
+    job.step()
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # of threads, which the child leaves alone
+        child = os.fork()
+    if not child:
+        job.loops.close()
+        os._exit(len(job.told))
+    assert os.waitpid(child, 0)[1] == 0
+    job.loops.close()
+    assert [seen(epoch)[:2] for epoch in job.told] == [(1, 1)]
+
+
 def test_zipped_loaders_are_two_loops(job: Job) -> None:
     labelled = job.loader()
     other = job.loader(count=20)
@@ -455,6 +484,19 @@ def test_a_block_watches_and_tells(
         "seconds_per_batch",
         "waited_share",
     }
+
+
+def test_the_latest_epoch_is_the_one_that_goes_on(library: Any) -> None:
+    job = Job(library)
+    with databound.watch() as watching:
+        assert watching.latest() is None
+        loader = job.loader()
+        for number, _ in enumerate(loader):
+            job.step()
+            latest = watching.latest()
+            assert latest is not None
+            assert (latest.number, latest.batches) == (1, number + 1)
+        assert watching.latest() == watching.epochs[0]
 
 
 def test_a_call_watches_until_it_is_stopped(

@@ -119,7 +119,9 @@ def test_of_several_ranks_the_first_one_stores_the_run(
     for rank in (1, 0):
         monkeypatch.setenv("RANK", str(rank))
         assert call("--watch", "--save", "run.json", "train.py") == 0
-        assert ours(capsys.readouterr().err)[0] == f"rank {rank}, epoch 1: {EPOCH}"
+        told = ours(capsys.readouterr().err)
+        assert told[0] == f"rank {rank}, epoch 1: {EPOCH}"
+        assert told[-1] == f"rank {rank}, {IN_ALL}"
         assert Path("run.json").exists() == (rank == 0)
 
 
@@ -305,10 +307,13 @@ def shell(library: Any, tmp_path: Path) -> Callable[..., subprocess.CompletedPro
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, parts))}
     environment.pop("DATABOUND", None)
 
-    def run(*words: str, script: str = SCRIPT) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "train.py").write_text(script)
+    def run(
+        *words: str, script: str = "", by: tuple[str, ...] = ("-m", "databound")
+    ) -> subprocess.CompletedProcess[str]:
+        if script or not (tmp_path / "train.py").exists():
+            (tmp_path / "train.py").write_text(script or SCRIPT)
         return subprocess.run(
-            [sys.executable, "-m", "databound", *words],
+            [sys.executable, *by, *words],
             cwd=tmp_path,
             env=environment,
             capture_output=True,
@@ -344,6 +349,19 @@ def test_after_so_many_batches_the_script_ends_and_saves_nothing(
     assert "Error" not in ended.stderr
     stored = load_run(tmp_path / "a.json")
     assert [epoch.batches for epoch in stored.loops[0].epochs] == [10, 5]
+
+
+def test_a_script_that_watches_itself_tells_its_last_epoch_when_it_ends(
+    shell: Shell, tmp_path: Path
+) -> None:
+    kept = "batches = iter(loader)\nnext(batches)\ntrain_on(torch)\nnext(batches)\n"
+    script = "import databound\ndatabound.watch()\n" + SCRIPT + kept
+    ended = shell("train.py", script=script, by=())
+    assert [text.split(",")[0] for text in ours(ended.stderr)] == [
+        "epoch 1: 10 batches",
+        "epoch 2: 10 batches",
+        "epoch 3: 2 batches",
+    ]
 
 
 def test_a_way_is_compared_with_another_by_turns(shell: Shell) -> None:
