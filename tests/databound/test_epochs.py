@@ -5,13 +5,13 @@ import os
 import re
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.forked_process import forked
 from support.stand_in_device import Clock
 from support.training_step import train_on
 
@@ -276,15 +276,12 @@ def test_a_copy_in_a_forked_process_tells_nothing(job: Job) -> None:
     batches = iter(job.loader())
     next(batches)
     job.step()
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # of threads, which the child leaves alone
-        child = os.fork()
-    if not child:
+
+    def told_by_copy() -> int:
         job.loops.close()
-        os._exit(len(job.told))
-    assert os.waitpid(child, 0)[1] == 0
+        return len(job.told)
+
+    assert forked(told_by_copy) == "0"
     job.loops.close()
     assert [seen(epoch)[:2] for epoch in job.told] == [(1, 1)]
 
