@@ -15,7 +15,7 @@ from .choosing import (
     facts_of,
     forecast_row,
     rank,
-    seconds_of_trial,
+    seconds_with_start,
     try_best,
     with_trials,
 )
@@ -63,7 +63,7 @@ def recommended(job: Job, tell: Tell = print, note: Note = note_nothing) -> Reco
     table = [now, *rows]
     trials = by_place(job.trials, table) if job.trials else None
     if job.subject is not None:
-        each = [max(USUAL.trial, seconds_of_trial(job, row)) for row in table[: TRIED + 1]]
+        each = [seconds_with_start(job, row, USUAL) for row in table[: TRIED + 1]]
         seconds = math.ceil(ROUNDS * sum(each))
         tell(f"trying the best {TRIED} settings beside the job as it is: about {seconds} s")
         trials = try_best(job, job.subject, table, USUAL, note)

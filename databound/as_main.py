@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -26,12 +26,14 @@ class ScriptExitError(NotMeasuredError):
 class Program:
     """A script, or a module if it *is_module*, with its *arguments*.
 
-    *has_run* says whether it has been begun before.
+    *folder* is the one from which it was started, as it may go to another. *has_run* says whether
+    it has been begun before.
     """
 
     target: str
     arguments: list[str]
     is_module: bool = False
+    folder: Path = field(default_factory=Path.cwd)
     has_run: bool = False
 
     def run(self) -> None:
@@ -41,7 +43,8 @@ class Program:
         spawned is looked up there. Another time it has names of its own, but is not looked up.
         """
         main, code = self.loaded()
-        sys.argv = [str(main.__file__), *self.arguments]
+        first = str(main.__file__) if self.is_module else self.target
+        sys.argv = [first, *self.arguments]
         if not self.has_run:
             sys.modules["__main__"] = main
             self.has_run = True
@@ -60,14 +63,14 @@ class Program:
 
     def loaded_script(self) -> tuple[ModuleType, CodeType]:
         """Load the file that is named; its folder comes first where modules are looked for."""
-        folder = str(Path(self.target).resolve().parent)
+        folder = str((self.folder / self.target).resolve().parent)
         if folder not in sys.path:
             sys.path.insert(0, folder)
-        with io.open_code(str(Path(self.target).resolve())) as file:
+        path = str(self.folder / self.target)
+        with io.open_code(path) as file:
             text = file.read()
-        code = compile(text, self.target, "exec", dont_inherit=True)
-        main = empty_main(self.target)
-        return main, code
+        code = compile(text, path, "exec", dont_inherit=True)
+        return empty_main(path), code
 
     def loaded_module(self) -> tuple[ModuleType, CodeType]:
         """Find the module that is named, or the `__main__` of a package."""

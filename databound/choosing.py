@@ -308,6 +308,14 @@ def seconds_of_trial(job: Job, row: TableRow) -> float:
     return batches * row.later / batches_of_epoch
 
 
+def seconds_with_start(job: Job, row: TableRow, durations: Durations) -> float:
+    """Return about how long a trial of a *row* takes, with the start of its workers."""
+    workers = job.setting(**row.changes).num_workers
+    start = job.numbers.start
+    starts = workers * start.in_loop + start.until_ready if workers else 0.0
+    return max(durations.trial, seconds_of_trial(job, row)) + starts
+
+
 def seconds_of_epoch(
     job: Job, subject: Subject, row: TableRow, durations: Durations
 ) -> Trial:

@@ -11,6 +11,7 @@ from pathlib import Path
 from . import comparing_command
 from .advice import recommended
 from .as_main import Program
+from .ends import StepFailedError
 from .exit_codes import Exit
 from .job import load_job, save_job
 from .kept_apart import apart
@@ -245,7 +246,9 @@ def in_words(error: BaseException) -> str:
     if isinstance(error, NotMeasuredError):
         return f"databound: {why}\n"
     raised = error.__cause__ or error
-    return f"{users_traceback(raised)}databound: {type(error).__name__}: {why}\n"
+    if not isinstance(error, StepFailedError):
+        why = f"{type(error).__name__}: {why}"
+    return f"{users_traceback(raised)}databound: {why}\n"
 
 
 def print_all(text: str) -> None:

@@ -259,7 +259,7 @@ class Runs:
         if run.batches:
             self.beside[threads].append(run)
             words = counted(workers, "workers")
-            if len(self.subject.threads()) > 1:
+            if len(self.alones) > 1:
                 words += f", threads={threads}"
             self.noted(words, pace_of(run))
         return True

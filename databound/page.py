@@ -143,7 +143,10 @@ class Recommendation:
 
     def measured_by(self) -> dict[str, list[str]]:
         """Return the last paragraph: where and how all this was measured, if that was noted."""
-        return {str(self.job.origin): []} if self.job.origin else {}
+        origin = self.job.origin
+        if origin is None:
+            return {}
+        return {str(origin): [f"{origin.script}."] if origin.script else []}
 
     def takes(self) -> str:
         """Say what an epoch takes by the forecast, and what was seen of it."""

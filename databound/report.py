@@ -50,10 +50,12 @@ def lines_of(page: Recommendation, saved: str) -> Iterator[str]:
         yield f"The first {page.alike} save the same; number 1 needs the least:"
     for change in page.changes:
         yield f"    {change.line}     {worth_of(page, change)}"
-    if saved:
-        yield saved
+    last = [saved] if saved else []
     if script is not None and script.target and page.changes:
-        yield f"Try it on all of it:  {command_to_try(page.changes[0].settings, script)}"
+        command = command_to_try(page.changes[0].settings, script)
+        last.append(f"Try it on all of it:  {command}")
+    if last:
+        yield " ".join(last)
 
 
 def worth_of(page: Recommendation, change: JobChange) -> str:

@@ -156,3 +156,18 @@ def test_numbers_stand_side_by_side_below_what_they_are_of() -> None:
     each = "a setting with a long name 500 ms (9 s left)"
     assert lines[4:] == [f"    {each},"] * 4 + [f"    {each}"]
     assert all(len(line) <= WIDTH for line in lines)
+
+
+def test_a_script_that_went_to_another_folder_is_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "train.py").write_text("import os; os.chdir('elsewhere')", "utf-8")
+    program = Program("train.py", [])
+    with as_before():
+        program.run()
+        (tmp_path / "elsewhere" / "elsewhere").mkdir()
+        program.run()
+        assert sys.argv == ["train.py"]
+        assert sys.modules["__main__"].__file__ == str(tmp_path / "train.py")

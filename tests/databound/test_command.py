@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,6 +19,7 @@ from databound.command import EXIT_CODES, main, what_to_tell
 from databound.job import Job
 from databound.origin import InScript, Origin
 from databound.page import Recommendation, plus_or_minus
+from databound.report import Found, report
 from databound.verdict import VERDICTS, Verdict
 from lessonkit.words import milliseconds
 
@@ -157,7 +159,7 @@ def test_an_error_comes_with_the_lines_of_the_user_and_what_was_printed(
     assert 'tiny.py", line' in ended.stderr
     assert 'return {}["labels"]' in ended.stderr
     assert "a line before it fails" in ended.stderr
-    assert "databound: RuntimeError: the step raised at batch 1 of an epoch" in ended.stderr
+    assert "databound: the step raised at batch 1 of an epoch" in ended.stderr
     for ours in ("measuring.py", "runs.py", "watching.py"):
         assert ours not in ended.stderr
 
@@ -232,9 +234,50 @@ def test_a_report_names_the_line_to_change_what_was_tried_and_how_to_go_on(
     saves = plus_or_minus(change.saves, change.within)
     assert first.endswith(f"     tried: {milliseconds(row.tried)}, saves {saves}")
     settings = ",".join(f"{name}={value}" for name, value in change.settings.items())
-    assert lines[-1] == (
+    assert lines[-1].endswith(
         f"Try it on all of it:  databound --set {settings} train.py --epochs 90"
     )
+
+
+def test_the_output_in_the_documents_is_what_the_command_says_now() -> None:
+    root = Path(__file__).parents[2]
+    outputs = [
+        re.findall(
+            r"^```\n(\S+ runs until its.*?)^```$",
+            (root / name).read_text("utf-8"),
+            re.MULTILINE | re.DOTALL,
+        )
+        for name in ("docs/own_job.md", "README.md")
+    ]
+    assert [len(each) for each in outputs] == [1, 1]
+    job = tried(TURNS)
+    job.subject = None
+    now = report(Found(recommended(job), "Nothing was saved by the script."))
+
+    def kinds(text: str) -> set[str]:
+        """The lines of a report, without what differs from job to job."""
+        text = re.sub(r"    \S+\.py:\d+   .*?     ", "    LINE     ", text)
+        text = re.sub(r"--set .*", "", text)
+        text = re.sub(r"\d[\d.,]*( m?s)?", "#", text)
+        text = text.replace(", and no setting more than # %", "")
+        return {line for line in text.splitlines() if not line.startswith("The first")}
+
+    for (output,) in outputs:
+        lines = output.splitlines()
+        assert re.fullmatch(
+            r"\S+\.py runs until its first training step \.\.\. [\d.]+ s", lines[0]
+        )
+        assert re.fullmatch(
+            r"\S+:\d+  DataLoader\(.*\)  feeds the loop at \S+:\d+", lines[1]
+        )
+        (begins,) = [
+            number
+            for number, line in enumerate(lines)
+            if line.startswith("They take turns:")
+        ]
+        doubts = {line for line in lines[begins:] if "Other programs used" in line}
+        said = "\n".join(line for line in lines[begins:] if line not in doubts)
+        assert kinds(said) == kinds("\n".join(now.splitlines()[2:]))
 
 
 def page_of(verdict: str, *, changes: bool) -> Recommendation:

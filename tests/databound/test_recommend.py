@@ -373,24 +373,3 @@ def test_another_file_is_no_job(tmp_path: Path) -> None:
         (tmp_path / "job.json").write_text(text, "utf-8")
         with pytest.raises(ValueError, match="must be a file that save_job wrote"):
             load_job(tmp_path / "job.json")
-
-
-def test_the_output_in_the_documents_is_what_a_page_says_now(recommended: Any) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "own_job.md").read_text("utf-8")
-    shown = document.rsplit("```", 2)[1].strip().splitlines()
-    model = Modelled(0.004, 0.010, wait=0.030, computes=False)
-    model.others = 1.2
-    model.private = 9_000_000
-    found = recommended(model, 0)
-
-    def without_numbers(text: str) -> str:
-        return re.sub(r"\d[\d.,]*( [kMG]?B| m?s)?", "#", text.strip())
-
-    kinds = [without_numbers(str(change)) for change in found.changes]
-    page = [without_numbers(line) for line in str(found).splitlines()]
-    assert len(kinds) == len(shown) - 5
-    assert [without_numbers(line) for line in shown[:4]] == page[:4]
-    assert shown[4].startswith("Change this")
-    for line in shown[5:]:
-        (said,) = re.findall(r": saves .*", without_numbers(line))
-        assert any(change.endswith(said) for change in kinds), (said, kinds)

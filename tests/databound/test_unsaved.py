@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -11,7 +12,6 @@ from unittest.mock import patch
 
 import pytest
 
-from databound import unsaved as module
 from databound.unsaved import TRACKERS_OFF, Unsaved, saving_nothing
 
 
@@ -67,7 +67,7 @@ def test_savers_do_nothing_while_it_trains_and_are_as_before_afterwards(
 def test_files_that_it_opens_to_write_are_named_and_others_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module.tempfile, "gettempdir", lambda: "/nowhere")
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: "/nowhere")
     (tmp_path / "read.txt").touch()
     state = SimpleNamespace(trains=False)
 
@@ -93,7 +93,7 @@ def test_files_that_it_opens_to_write_are_named_and_others_are_not(
 def test_what_is_temporary_is_nobodys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     unsaved = Unsaved(lambda: True)
     unsaved.note("open", (str(tmp_path / "cache"), "w", 0))
     unsaved.note("open", (5, "w", 0))  # by its descriptor
