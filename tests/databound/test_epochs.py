@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from support.forked_process import forked
@@ -16,6 +16,7 @@ from support.stand_in_device import Clock
 from support.training_step import train_on
 
 import databound
+from databound import epochs
 from databound.epochs import Epoch, Stretch, TrainingLoops, waits_of
 
 pytestmark = pytest.mark.usefixtures("workers_gone")
@@ -529,6 +530,33 @@ def test_the_environment_may_name_a_log_and_a_rank_is_told(
         training()
     assert capsys.readouterr().err.startswith("databound: rank 3, epoch 1: 3 batches")
     assert json.loads((tmp_path / "log").read_text())["rank"] == 3
+
+
+def test_one_process_alone_has_no_rank(
+    training: Callable[[], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    with databound.watch():
+        training()
+    assert capsys.readouterr().err.startswith("databound: epoch 1: ")
+
+
+def test_a_bar_of_tqdm_steps_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Bars:
+        tqdm: Any = None
+        written: ClassVar[list[tuple[str, object]]] = []
+
+        @classmethod
+        def write(cls, text: str, file: object) -> None:
+            cls.written.append((text, file))
+
+    Bars.tqdm = Bars
+    monkeypatch.setitem(sys.modules, "tqdm", Bars)
+    epochs.say("a line")
+    assert Bars.written == [("databound: a line", sys.stderr)]
 
 
 def test_a_stretch_is_a_part_of_an_epoch() -> None:
