@@ -42,6 +42,8 @@ exit codes, for programs:
   2    it failed: the script raised, or nothing could be measured
   3    the runs cannot tell
   130  it was stopped by Ctrl+C
+"""
+CODES_OF_A_RUN = """
 A script that is run itself ends with its own code. With --fail-if-waiting-above it ends
 with 0, or 1 if training waited more, or 2 if it failed or never trained.
 """
@@ -85,7 +87,7 @@ def command_line() -> argparse.ArgumentParser:
         prog="databound",
         usage="databound [options] TARGET ...",
         description=DESCRIPTION,
-        epilog=EXIT_CODES,
+        epilog=EXIT_CODES + CODES_OF_A_RUN,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
