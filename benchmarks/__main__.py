@@ -14,6 +14,7 @@ from benchmarks import (
     threads,
     view,
     virtual,
+    watching_epochs,
 )
 from benchmarks.measure import line
 
@@ -27,6 +28,7 @@ MODULES = (
     threads,
     view,
     place,
+    watching_epochs,
     site,
 )
 PARTS = {module.__name__.split(".")[-1]: module for module in MODULES}

@@ -19,23 +19,29 @@ class Pairs(NamedTuple):
     ratio: float  # ours to peer
 
 
-def seconds(call: Call) -> float:
-    """How long a call takes, without the time to throw away what it gives."""
+def seconds(call: Call, clock: Callable[[], float] = perf_counter) -> float:
+    """How long a call takes by a *clock*, without the time to throw away what it gives."""
     gc.collect()
-    began = perf_counter()
+    began = clock()
     result = call()
-    took = perf_counter() - began
+    took = clock() - began
     del result
     return took
 
 
-def pairs(ours: Call, peer: Call, repeats: int, peer_calls: int = 1) -> Pairs:
+def pairs(
+    ours: Call,
+    peer: Call,
+    repeats: int,
+    peer_calls: int = 1,
+    clock: Callable[[], float] = perf_counter,
+) -> Pairs:
     """Measure both by turns, after a round to warm up; *peer* may be called more often in its turn."""
     seconds(ours), seconds(peer)
     turns = []
     for _ in range(repeats):
-        mine = seconds(ours)
-        theirs = median(seconds(peer) for _ in range(peer_calls))
+        mine = seconds(ours, clock)
+        theirs = median(seconds(peer, clock) for _ in range(peer_calls))
         turns.append((mine, theirs, mine / theirs))
     return Pairs(*(median(column) for column in zip(*turns, strict=True)))
 

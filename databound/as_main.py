@@ -15,7 +15,11 @@ from .told_errors import NotMeasuredError
 
 
 class ScriptExitError(NotMeasuredError):
-    """The script ended by itself, with an exit code that says that it failed."""
+    """The script, *target*, ended by itself with an exit *code* that says that it failed."""
+
+    def __init__(self, target: str, code: int | str) -> None:
+        super().__init__(f"{target} ended by itself with exit code {code}")
+        self.code = code
 
 
 @dataclass
@@ -48,9 +52,7 @@ class Program:
             exec(code, vars(main))
         except SystemExit as end:
             if end.code not in (None, 0):
-                raise ScriptExitError(
-                    f"{self.target} ended by itself with exit code {end.code}"
-                ) from None
+                raise ScriptExitError(self.target, end.code) from None
 
     def loaded(self) -> tuple[ModuleType, CodeType]:
         """Return a module `__main__` that is empty yet, and the code that fills it.

@@ -6,12 +6,13 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from enum import IntEnum
 from pathlib import Path
 
+from . import comparing_command
 from .advice import recommended
 from .as_main import Program
 from .ends import StepFailedError
+from .exit_codes import Exit
 from .job import load_job, save_job
 from .kept_apart import apart
 from .named import is_reference
@@ -20,6 +21,8 @@ from .progress import Progress
 from .references import recommend_for_references
 from .report import Found, diff_of, report
 from .rewriting import CannotRewriteError
+from .running import add_options as add_options_of_runs
+from .running import asked, refuse_variable, run
 from .told_errors import NotMeasuredError, users_traceback
 
 DESCRIPTION = """\
@@ -29,6 +32,8 @@ Say of a training job whether it waits for its data, what to change, and what th
   databound -m package.train --epochs 90    a module, as `python -m` runs it
   databound mine.py:loader mine.py:step     a loader and a step of yours, or package.mine:loader
   databound job.json                        a job that --save has stored, shown again
+  databound --set num_workers=2 train.py    the script itself, with this argument of its loader
+  databound compare ...                     two ways to run a script: see compare --help
 """
 EXIT_CODES = """\
 exit codes, for programs:
@@ -38,21 +43,15 @@ exit codes, for programs:
   3    the runs cannot tell
   130  it was stopped by Ctrl+C
 """
+CODES_OF_A_RUN = """
+A script that is run itself ends with its own code. With --fail-if-waiting-above it ends
+with 0, or 1 if training waited more, or 2 if it failed or never trained.
+"""
 PAGE = """<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>
 <title>What to change</title>
 <style>:root{{color-scheme:light dark;font-family:sans-serif}}
 td,th{{padding:0 1em 0 0;text-align:left}}</style>
 {}"""
-
-
-class Exit(IntEnum):
-    """What the command tells a program that started it."""
-
-    NOTHING_TO_CHANGE = 0
-    CHANGE = 1
-    FAILED = 2
-    CANNOT_TELL = 3
-    STOPPED = 130  # as shells say of Ctrl+C
 
 
 # ---- what is asked ----
@@ -88,11 +87,12 @@ def command_line() -> argparse.ArgumentParser:
         prog="databound",
         usage="databound [options] TARGET ...",
         description=DESCRIPTION,
-        epilog=EXIT_CODES,
+        epilog=EXIT_CODES + CODES_OF_A_RUN,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     add_options(parser)
+    add_options_of_runs(parser)
     parser.add_argument(
         "-m",
         dest="module",
@@ -113,7 +113,7 @@ def add_options_behind(given: argparse.Namespace, words: Sequence[str]) -> None:
 
 
 # Sub-commands by their first word: each gets the words behind it, and returns an exit code
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {}
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"compare": comparing_command.main}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -122,6 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words and words[0] in COMMANDS:
         return COMMANDS[words[0]](words[1:])
     parser = command_line()
+    refuse_variable(parser)
     given = parser.parse_args(words)
     command = shlex.join(["databound", *words])
     if given.module:
@@ -129,6 +130,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return of_program(Program(module, its_own, is_module=True), given, command)
     if not given.target:
         parser.error("say what to measure: a script, -m MODULE, or a loader and a step")
+    if asked(given) is not None and (
+        is_reference(given.target) or given.target.endswith(".json")
+    ):
+        parser.error(
+            f"{given.target}: only a script can be run itself, with --set or --watch"
+        )
     if is_reference(given.target):
         return of_references(given, command)
     if not Path(given.target).is_file():
@@ -159,7 +166,12 @@ def of_references(given: argparse.Namespace, command: str) -> Exit:
 
 
 def of_program(program: Program, given: argparse.Namespace, command: str) -> int:
-    """Measure a script as it is, and end this process: the script must not go on."""
+    """Measure a script as it is, and end this process: the script must not go on.
+
+    If options ask to run the script itself, do that.
+    """
+    if (wishes := asked(given)) is not None:
+        return run(program, wishes, command)
     try:
         from .door import recommend_for_script
         from .stopping import leave

@@ -26,6 +26,8 @@ LIBRARIES = (
 )
 # The names that a loader has in its own dictionary
 MADE_AT = "_databound_made_at"
+# A function of ours that stands in for one of PyTorch's has this attribute
+OURS = "_databound"
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,7 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
     def length_hooked(loader: Any) -> int:
         return hooks.length(loader, length(loader))
 
+    setattr(iterate_hooked, OURS, True)
     kind.__init__ = init_noted
     kind.__iter__ = iterate_hooked
     kind.__len__ = length_hooked
@@ -155,3 +158,25 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
         kind.__init__ = init
         kind.__iter__ = iterate
         kind.__len__ = length
+
+
+def is_patched(torch: Any) -> bool:
+    """Whether hooks of ours answer for the loaders of *torch* now."""
+    return hasattr(torch.utils.data.DataLoader.__iter__, OURS)
+
+
+@contextmanager
+def backward_noted(torch: Any, note: Callable[[], None]) -> Iterator[None]:
+    """Call *note* in the block before each `backward()`, of a tensor or of autograd itself."""
+    autograd = torch.autograd
+    backward = autograd.backward
+
+    def noted(*given: Any, **named: Any) -> Any:
+        note()
+        return backward(*given, **named)
+
+    autograd.backward = noted
+    try:
+        yield
+    finally:
+        autograd.backward = backward

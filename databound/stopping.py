@@ -7,21 +7,23 @@ from contextlib import contextmanager, suppress
 from multiprocessing import active_children
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
-
-import greenlet
+from typing import TYPE_CHECKING, NoReturn
 
 from .kept_apart import flush
+
+if TYPE_CHECKING:
+    import greenlet  # what only watches runs without it
 
 TASKS = Path("/proc/self/task")
 
 
 @contextmanager
-def interruptible(main: greenlet.greenlet) -> Iterator[Callable[[], None]]:
+def interruptible(main: "greenlet.greenlet") -> Iterator[Callable[[], None]]:
     """Let Ctrl+C end us also while a script runs, which might take it for itself.
 
     The block gets a function that makes it so again, after the script may have had its own way.
     """
+    import greenlet
 
     def stop(number: int, frame: FrameType | None) -> None:
         if greenlet.getcurrent() is main:
