@@ -1,0 +1,158 @@
+"""Random training jobs of all kinds, the same for the same seed."""
+
+import random
+from math import ceil, exp, log, log10
+
+from databound.device import OnDevice
+from databound.setting import Setting
+from evidence.jobs.virtual_jobs import Costs, Load, VirtualJob
+
+MS = 0.001  # s
+FACTORS = 997  # how many factors a job with uneven batches has; then they come again
+
+
+def between(draw: random.Random, least: float, most: float) -> float:
+    """Return a random number of which each order of magnitude is as likely as the next."""
+    return exp(draw.uniform(log(least), log(most)))
+
+
+def random_job(seed: int) -> VirtualJob:
+    """Return the random job with a *seed*; its `kinds` name what is special about it."""
+    draw = random.Random(seed)
+    kinds: list[str] = []
+    cores = draw.choice([1, 2, 2, 4, 4, 8, 16])
+    batch = between(draw, 0.2 * MS, 30)
+    batches = 3 + round(between(draw, 1, 9_997) if draw.random() < 0.3 else between(draw, 10, 1_000))
+
+    shares = draw.choice([(0, 1), (0.1, 0.9), (0.5, 0.5), (0.9, 0.1), (1, 0)])
+    waits, works = (share * batch for share in shares)
+    reads = 0.0
+    readers = 1e9
+    kinds.append("computes" if works > waits else "waits")
+    if waits and draw.random() < 0.3:
+        reads, waits = waits, 0.0
+        readers = draw.choice([1, 1.5, 2, 3, 4, 6])
+        kinds.append("shared storage")
+    stream = draw.random() < 0.15
+    repeats = stream and draw.random() < 0.2
+    if stream:
+        kinds.append("stream")
+    first = 0.0
+    if draw.random() < 0.3:
+        first = between(draw, 0.3, 10) * batch
+        kinds.append("slow first samples")
+    opens = 0.0
+    if draw.random() < 0.15:
+        opens = between(draw, 1, 100) * batch
+        kinds.append("opens an archive")
+    start = between(draw, 2 * MS, 20 * MS)
+    ready = between(draw, 5 * MS, 50 * MS)
+    if draw.random() < 0.15:
+        ready = between(draw, 0.3, 3)
+        kinds.append("slow starts")
+
+    step = batch * between(draw, 0.01, 10)
+    kind_of_step = draw.random()
+    computes = kind_of_step < 0.4
+    parallel = draw.choice([0, 0.5, 0.8, 0.95]) if computes else 0.0
+    most_threads = draw.choice([1, cores, cores]) if computes else 1
+    lost = draw.choice([1.0, 1.0, between(draw, 1.02, 1.4)]) if computes else 1.0
+    device = None
+    if kind_of_step > 0.7:
+        device = OnDevice(step * between(draw, 0.02, 0.5), step, draw.choice([1, 2, 5, 20]))
+        kinds.append("a device's queue")
+    elif computes:
+        kinds.append("the step computes")
+
+    costs = Costs(
+        works=works,
+        waits=waits,
+        reads=reads,
+        readers=readers,
+        in_loop=draw.choice([1.0, between(draw, 0.7, 1.1)]),
+        first=first,
+        opens=opens,
+        way=between(draw, 0.1 * MS, MS),
+        take=between(draw, 0.05 * MS, 3 * MS),
+        step=step,
+        computes=computes,
+        parallel=parallel,
+        device=device,
+        lost=lost,
+        start=start,
+        ready=ready,
+        stop=between(draw, 5 * MS, 40 * MS),
+    )
+    workers = draw.choice([0, 0, 0, 1, 2, 4, cores, 2 * cores])
+    now = Setting(
+        num_workers=workers,
+        prefetch_factor=draw.choice([2, 2, 2, 1, 4, 8]) if workers else 2,
+        persistent_workers=workers > 0 and draw.random() < 0.4,
+        threads=most_threads,
+    )
+    of_batch = factors_of_batches(draw, batches, kinds)
+    of_step = factors_of_steps(draw, kinds)
+    load = Load()
+    if draw.random() < 0.5:
+        lasts = max(3 * batch, between(draw, 0.1, 30))
+        load = Load(
+            cores=draw.choice([0.5, 1, 1, 2, cores]),
+            on=lasts,
+            off=lasts * between(draw, 0.3, 5),
+            seed=seed,
+        )
+        kinds.append("beside a load")
+    else:
+        kinds.append("quiet")
+    return VirtualJob(
+        costs=costs,
+        now=now,
+        batches=batches,
+        cores=cores,
+        of_batch=of_batch,
+        of_step=of_step,
+        load=load,
+        noise=draw.choice([0.0, 0.01, 0.03]),
+        run_noise=draw.choice([0.0, 0.005, 0.02]),
+        stream=stream,
+        repeats=repeats,
+        most_threads=most_threads,
+        seed=seed,
+        kinds=tuple(kinds),
+    )
+
+
+def factors_of_batches(draw: random.Random, batches: int, kinds: list[str]) -> list[float]:
+    """Return by which factors the batches of an epoch differ, and note which kind that is."""
+    count = min(batches, FACTORS)
+    kind = draw.choice(["even"] * 5 + ["varied", "heavy tails", "bursts", "sorted"])
+    if kind == "even":
+        return [1.0]
+    if kind == "varied":
+        return [exp(draw.gauss(0, 0.3)) for _ in range(count)]
+    kinds.append(kind)
+    if kind == "heavy tails":
+        often = draw.choice([0.005, 0.02, 0.1])
+        size = between(draw, 5, 50)
+        found = [size if draw.random() < often else 1.0 for _ in range(count)]
+    elif kind == "bursts":
+        every = draw.randint(4, 40)
+        size = between(draw, 3, 30)
+        found = [size if number % every == 0 else 1.0 for number in range(count)]
+    else:
+        # Sorted by length, over the whole epoch
+        most = between(draw, 3, 30)
+        found = [1 + (most - 1) * number / batches for number in range(batches)]
+    mean = sum(found) / len(found)
+    return [factor / mean for factor in found]
+
+
+def factors_of_steps(draw: random.Random, kinds: list[str]) -> list[float]:
+    """Return by which factors steps differ: now and then, only each k-th works."""
+    if draw.random() > 0.15:
+        return [1.0]
+    kinds.append("accumulates")
+    turn = draw.choice([2, 4, 8, 16])
+    little = draw.choice([0.0, 0.02, 0.3])
+    rest = turn - (turn - 1) * little
+    return [little] * (turn - 1) + [rest]
