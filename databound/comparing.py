@@ -9,6 +9,7 @@ from typing import NamedTuple
 from .job import Job
 from .setting import Setting
 from .thresholds import BEHIND, COMPARED, FILL, MADE_AFTER
+from .uneven import phase_of
 from .watching import Watch
 
 
@@ -62,7 +63,11 @@ def compared(job: Job, seen: Watch, setting: Setting) -> Compared | None:
     window = window_of(seen, job.count(setting), job.numbers.uneven.turn)
     if window is None or window.last <= window.first:
         return None
-    model = job.modelled(setting, watched=True)
+    uneven = job.numbers.uneven
+    before = 0
+    if uneven.turn > 1:
+        before = phase_of([batch.step for batch in seen.batches], uneven.steps)
+    model = job.modelled(setting, watched=True, steps_before=before)
     # A run that is left goes on until its buffers are empty
     most = window.last + max(setting.ahead, MADE_AFTER * setting.num_workers)
     arrivals = [0.0, *model.run(1, most).epochs[0].arrivals]

@@ -21,6 +21,7 @@ from .thresholds import (
     SIMULATED,
     STOP,
     STOP_EACH,
+    UNEVEN,
 )
 from .uneven import GOLDEN
 
@@ -39,7 +40,7 @@ class Model(NamedTuple):
     """A job with a *setting*, whose batches are *times* as large as those that were measured.
 
     An epoch has *batches*. In one that is *watched* they come in the order of the runs, which
-    is spread over an epoch; otherwise in that of a training.
+    is spread over an epoch; otherwise in that of a training. *steps_before* it have been made.
     """
 
     numbers: JobNumbers
@@ -47,6 +48,7 @@ class Model(NamedTuple):
     batches: int
     times: float = 1.0
     watched: bool = False
+    steps_before: int = 0
 
     def grown(self, part: str) -> float:
         """Return the factor by which a *part* takes longer for batches of this size."""
@@ -57,7 +59,7 @@ class Model(NamedTuple):
     def unexplained(self) -> float:
         """The factor by which real runs beside as many workers took longer than the model."""
         step = self.numbers.threads[self.setting.threads]
-        return between(step.unexplained, self.setting.num_workers)
+        return beyond(step.unexplained, self.setting.num_workers)
 
     @property
     def train(self) -> float:
@@ -84,7 +86,7 @@ class Model(NamedTuple):
         if not setting.num_workers:
             return DataLoader(batches, batch_size=None)
         handling = Handling(
-            first=known.first,
+            first=known.first - known.first_works,
             take=known.take * self.unexplained * self.grown("take"),
             stop=STOP,
             stop_each=STOP_EACH,
@@ -120,15 +122,23 @@ class Model(NamedTuple):
             factors = known.uneven.of_epoch(count)
         # Each worker opens an iterable; else the first sample of an epoch opens what it needs
         opens = self.setting.workers_at_work if known.stream else 1
+        workers = self.setting.num_workers if known.first_works else 0
+        begun = set[int]()
 
         def fetch(number: int) -> int:
             share = GOLDEN * number % 1
             wait = waits * factors[number]
-            if number < opens:
+            if number < workers and number not in begun:  # the first one of a worker
+                work(known.first_works, kind="native", stage="First")
+                if self.setting.persistent_workers:
+                    begun.add(number)
+            if known.opening and number < opens:
                 work(known.opening, stage="Open")
-            work(share * wait, stage="Wait")
+            if wait:
+                work(share * wait, stage="Wait")
             work(works * factors[number], kind="native")
-            work((1 - share) * wait, stage="Wait")
+            if wait:
+                work((1 - share) * wait, stage="Wait")
             return number
 
         return fetch
@@ -143,8 +153,11 @@ class Model(NamedTuple):
         seconds = step.seconds * longer
         kind = "native" if step.computes else "wait"
         uneven = known.uneven
+        before = self.steps_before
         options: Options = {
-            "step": lambda number: work(seconds * uneven.of_step(number), kind=kind),
+            "step": lambda number: work(
+                seconds * uneven.of_step(before + number), kind=kind
+            ),
             "machine": Machine(known.cores, min(max(1.0, step.cores), known.cores)),
         }
         if known.device:
@@ -176,8 +189,8 @@ class Model(NamedTuple):
         rest = self.batches % period
         margin = math.ceil((FILL * self.setting.workers_at_work + self.drained) / period)
         periods = PERIODS + margin
-        if self.numbers.uneven:
-            periods *= 2  # to have stragglers enough
+        if self.numbers.uneven:  # no two periods are alike, and stragglers are few
+            periods += math.ceil(UNEVEN / period)
         while True:
             most = min(self.batches, periods * period + rest)
             num_epochs = 2 if self.setting.persistent_workers else 1
@@ -186,7 +199,7 @@ class Model(NamedTuple):
                 break
             paces = [self.paces(epoch, period) for epoch in ran]
             steady = all(abs(one / other - 1) <= SAME_PACE for one, other in paces)
-            if (steady and not self.numbers.uneven) or most >= SIMULATED:
+            if steady or self.numbers.uneven or most >= SIMULATED:
                 break
             periods *= 2
         left_out = self.batches - most
@@ -213,6 +226,25 @@ class Model(NamedTuple):
         last = epoch.count - 1 - self.drained
         first = FILL * self.setting.workers_at_work
         return (epoch.arrivals[last] - epoch.arrivals[first]) / (last - first)
+
+
+def beyond(numbers: dict[int, float], workers: int) -> float:
+    """Return the factor for as many *workers*, from *numbers* by the workers of real runs.
+
+    Above the most that were run it goes on to grow as it did last. Where twice the workers gave
+    as many batches a second as half of them, because a storage gives no more, its factor doubled,
+    and so it will again.
+
+    >>> beyond({0: 1.0, 1: 1.0, 2: 1.1, 4: 2.2}, 16)
+    8.8
+    """
+    most = max(numbers)
+    before = max((count for count in numbers if 0 < count <= most / 2), default=most)
+    known = between(numbers, workers)
+    if workers <= most or before == most:
+        return known
+    grown = math.log(max(1.0, numbers[most] / numbers[before])) / math.log(most / before)
+    return known * (workers / most) ** min(1.0, grown)
 
 
 def between(numbers: dict[int, float], workers: int) -> float:

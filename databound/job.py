@@ -105,17 +105,19 @@ class Job:
         """The seconds that a step takes at least, with the best number of threads."""
         return min(self.pace(threads) for threads in self.numbers.threads)
 
-    def modelled(self, setting: Setting, *, watched: bool = False) -> Model:
+    def modelled(
+        self, setting: Setting, *, watched: bool = False, steps_before: int = 0
+    ) -> Model:
         """Return the model of this job with a *setting*; *watched*, in the order of the runs.
 
-        Raises ValueError if an epoch has no batch then.
+        Of steps that are not alike, so many were made before. Raises ValueError if an epoch has no batch then.
         """
         count = self.count(setting)
         if not count:
             workers = setting.workers_at_work
             raise ValueError(f"num_workers={workers}: an epoch has no batch then")
         times = (setting.batch_size or self.batch_size) / self.batch_size
-        return Model(self.numbers, setting, count, times, watched)
+        return Model(self.numbers, setting, count, times, watched, steps_before)
 
     def model(
         self, most: int | None = None, **changes: Value

@@ -17,7 +17,7 @@ def contradictions(page: Recommendation) -> Iterator[str]:
     if not 0 <= bounds.least <= bounds.any <= 1:
         yield f"bounds {bounds}"
     for told in re.findall(r"can save more than (\S+) %", text):
-        if not 0 <= float(told) <= 100:
+        if not 0 <= float(told.replace(",", "")) <= 100:
             yield f"a bound of {told} %"
     for told in FOUND.findall(text.split("setting ", 1)[0]):
         yield f"less than nothing: {told}"
@@ -30,7 +30,7 @@ def contradictions(page: Recommendation) -> Iterator[str]:
     if not page.changes and (told := re.findall(r"No change of a setting saves more than (\S+) %", text)):
         for row in page.asked():
             if row.tried is not None and row.changes:
-                if page.saved(row) > float(told[0]) / 100 + ROUNDED:
+                if page.saved(row) > float(told[0].replace(",", "")) / 100 + ROUNDED:
                     yield f"nothing saves {told[0]} %, but {row.changes} saves {page.saved(row):.3f}"
 
 

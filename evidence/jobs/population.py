@@ -83,7 +83,7 @@ def judge(job: VirtualJob) -> Judged:
         page = recommended(measured)
     truth = Truth(job)
     now = truth.of(job.now)
-    best = truth.best()
+    best = truth.best(same_workers=not measured.whole)
     first = measured.setting(**page.changes[0].settings) if page.changes else job.now
     judged = Judged(
         job,
@@ -95,9 +95,10 @@ def judge(job: VirtualJob) -> Judged:
         behind=truth.of(first) / truth.of(best),
     )
     if not judged.cannot_tell:
+        part = 1.0 if measured.whole else measured.batches / job.batches
         for row in page.asked():
             setting = measured.setting(**row.changes)
-            error = row.mean / truth.of(setting) - 1
+            error = row.mean / (part * truth.of(setting)) - 1
             judged.errors.append(error)
             judged.in_range.append(abs(error) <= row.within + 0.02)
         for change in page.changes:
@@ -120,16 +121,18 @@ class Truth:
             self.known[setting] = self.job.truth(setting)
         return self.known[setting]
 
-    def best(self) -> Setting:
+    def best(self, *, same_workers: bool) -> Setting:
         """Return the best setting of all that keep the samples of an epoch.
 
-        They are run from the one that could be the fastest on, as long as one of the others could
+        Of a stream that did not end while it was watched, nobody knows how many samples other numbers
+        of workers than none, one and the *same* as now give. They are run from the one that could be the fastest on, as long as one of the others could
         be faster than what was found.
         """
         best = self.job.now
         for least, _, setting in sorted(
             (self.job.least(setting), place, setting)
             for place, setting in enumerate(settings(self.job))
+            if not same_workers or setting.num_workers in (0, 1, self.job.now.num_workers)
         ):
             if least >= self.of(best):
                 break

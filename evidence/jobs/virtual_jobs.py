@@ -124,7 +124,7 @@ class VirtualJob:
         self.used = self.most_threads  # threads of the step
         self.may_launch = self.costs.device is not None
         self.device: OnDevice | None = None
-        self.runs = 0
+        self.stepped = 0  # steps that were made; a step that adds up gradients counts them itself
         every = max(1, self.batches // KEPT)
         drawn = range(0, self.batches, every)
         order = [] if self.stream else spread(len(drawn))
@@ -176,7 +176,6 @@ class VirtualJob:
         factor: int = 2,
         size: int = 1,
     ) -> Watch:
-        self.runs += 1
         setting = Setting(workers, factor, threads=self.used)
         load = [(0.0, 0.0)]
         for time, cores in self.times_of_load:
@@ -196,9 +195,11 @@ class VirtualJob:
             noise_from=self.draw.randrange(NOISES),
             most_seconds=seconds,
             least=least,
+            steps_before=self.stepped,
         )
         machine.run(run.main())
         self.time = machine.now + self.costs.stop
+        self.stepped += len(run.seen.batches) if step else 0
         return run.seen
 
     # ---- the truth ----
@@ -253,7 +254,7 @@ class Run:
     It takes *slower* times as long as it costs, and calls the *step* or not. It ends after
     *most_seconds* from the first batch on and when *least* batches have come, or with the loader.
     Workers that are *resumed* have been there before. What single batches take differs as the
-    noise of the job says, *noise_from* one of them on, or not at all.
+    noise of the job says, *noise_from* one of them on, or not at all; so many *steps_before* it were made.
     """
 
     def __init__(
@@ -269,6 +270,7 @@ class Run:
         resumed: bool = False,
         most_seconds: float = inf,
         least: int = 0,
+        steps_before: int = 0,
     ) -> None:
         self.job = job
         self.setting = setting
@@ -279,6 +281,7 @@ class Run:
         self.resumed = resumed
         self.most_seconds = most_seconds
         self.least = least
+        self.steps_before = steps_before
         workers = setting.num_workers
         self.seen = Watch(workers, began=machine.now)
         self.tasks = [deque[tuple[int, int]]() for _ in range(workers)]
@@ -400,7 +403,8 @@ class Run:
         job = self.job
         costs = job.costs
         machine = self.machine
-        seconds = self.slower * job.of_step[place % len(job.of_step)]
+        number = self.steps_before + place
+        seconds = self.slower * job.of_step[number % len(job.of_step)]
         if self.noise_from is not None:
             seconds *= job.noises[(3 * self.noise_from + place) % NOISES]
         if costs.device:

@@ -121,14 +121,14 @@ def test_a_step_that_holds_few_cores_waits_for_an_accelerator(beside: float) -> 
 
 def test_a_step_is_timed_with_the_cores_that_it_holds() -> None:
     alone = run_of(*[20 * MS] * 6, workers=0, core=1.8, load=25 * MS)
-    found = step_numbers(alone, None, may_launch=False)
+    found = step_numbers([alone], None, may_launch=False)
     assert found.seconds == pytest.approx(10 * MS)
     assert found.cores == pytest.approx(1.8)
     assert found.alone == pytest.approx(25 * MS)
     # Threads that only wait busily for a device hold no core of this model
-    assert step_numbers(alone, None, may_launch=True).cores == 1.0
+    assert step_numbers([alone], None, may_launch=True).cores == 1.0
     device = OnDevice(2 * MS, 9 * MS, 3)
-    launched = step_numbers(alone, device, may_launch=True)
+    launched = step_numbers([alone], device, may_launch=True)
     assert (launched.seconds, launched.cores) == (2 * MS, 0.0)
 
 
