@@ -308,16 +308,15 @@ def seconds_of_trial(job: Job, row: TableRow) -> float:
     """Return about how long a trial of a *row* takes at least."""
     setting = job.setting(**row.changes)
     count = job.count(setting)
-    batches = min(count, least_batches(setting.num_workers))
-    return batches * row.later / count
+    return least_batches(setting.num_workers) * row.later / count
 
 
 def seconds_of_epoch(
     job: Job, subject: Subject, row: TableRow, durations: Durations
 ) -> Trial:
-    """Return what a mean epoch takes by a short real run: as many times its forecast as that took.
+    """Return what a mean epoch takes by a short real run: its forecast, and what is beside it.
 
-    The run may have seen the start of workers, of which a training has one. Raises RuntimeError if the loader or the step fails.
+    Raises RuntimeError if the loader or the step fails.
     """
     setting = job.setting(**row.changes)
     with restored():
@@ -339,7 +338,11 @@ def seconds_of_epoch(
     found = compared(job, run, stays)
     if found is None or found.forecast <= 0:
         raise RuntimeError("it gave too few batches to be compared")
-    return Trial(row.mean * found.took / found.forecast, run.private)
+    seconds = row.mean * found.took / found.forecast
+    if found.steady:  # what was longer or shorter there comes again with each batch
+        more = (found.took - found.forecast) / found.batches * job.count(setting)
+        seconds = max(row.mean / 2, row.mean + more)
+    return Trial(seconds, run.private)
 
 
 def with_trials(table: Sequence[TableRow], trials: Trials) -> list[TableRow]:
@@ -420,7 +423,8 @@ def by_trials(
         within = max(max(error, sampled) * (1 - saves), error_of_mean(each))
         believed = saves <= bounds.least + max(AS_GOOD, within)
         saves = min(saves, bounds.least)
-        if saves > max(AS_GOOD, within):
+        # All ran over the same batches, so which of an epoch these were does not matter here
+        if saves > max(AS_GOOD, error * (1 - saves), error_of_mean(each)):
             found.append(Worth(table[place], saves, within, believed))
     return found
 

@@ -162,7 +162,7 @@ def unevenness(
     first batch, *opening* is counted apart. The first one that *stepped* has no workers.
     """
     found = Uneven()
-    makes = makes_of(runs, opening)
+    makes = makes_of(runs, opening, len(places))
     if len(makes) > TOO_FEW:
         found.makes = factors(makes)
         count = len(found.makes)
@@ -188,10 +188,10 @@ def turn_in(run: Watch) -> int:
     return turn_of(taken) if len(taken) > TOO_FEW else 1
 
 
-def makes_of(runs: Sequence[Watch], opening: float) -> list[float]:
+def makes_of(runs: Sequence[Watch], opening: float, count: int) -> list[float]:
     """Return how long each of the batches that *runs* went over takes to be made, by all of them.
 
-    A worker's first batch shows nothing of the batch, and of an epoch's first one, *opening* is no
+    An epoch has *count* of them; of a stream, where that is 0, each is another one. A worker's first batch shows nothing of the batch, and of an epoch's first one, *opening* is no
     part. The run with the most batches says how long they take; what another one saw is as many times
     longer or shorter as the batches that both saw. The (lower) median counts, so a machine that was
     busy during one of the runs does not make a batch late.
@@ -208,6 +208,10 @@ def makes_of(runs: Sequence[Watch], opening: float) -> list[float]:
         if here > 0 and there > 0:
             for place, each in shown.items():
                 at_place.setdefault(place, []).append(each * there / here)
+    if count:
+        for place in sorted(at_place)[::-1]:
+            if place >= count:
+                at_place.setdefault(place % count, []).extend(at_place.pop(place))
     if not at_place:
         return []
     known = {place: median_low(each) for place, each in at_place.items()}

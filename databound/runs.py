@@ -1,5 +1,6 @@
 """Short runs of a loader as its owner wrote it, beside its step or alone."""
 
+import math
 import os
 import random
 import sys
@@ -85,8 +86,9 @@ class Subject(Protocol):
     ) -> Watch:
         """Return what a run with *workers* showed.
 
-        It ends after *seconds* and when *least* batches have come, or with the loader. The run
-        calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
+        It ends after *seconds* and when *least* batches have come, or with the loader. Where an
+        epoch has fewer than *least*, the run goes over them again; an iterable ends when it ends.
+        The run calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
         *size* times as large. Raises RuntimeError if the loader or the step does.
         """
 
@@ -222,12 +224,14 @@ class LoaderAndStep:
     ) -> Watch:
         """Return what a run with *workers* showed.
 
-        It ends after *seconds* and when *least* batches have come, or with the loader. The run
-        calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
+        It ends after *seconds* and when *least* batches have come, or with the loader. Where an
+        epoch has fewer than *least*, the run goes over them again; an iterable ends when it ends.
+        The run calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
         *size* times as large. Raises RuntimeError if the loader or the step does.
         """
-        loader = self.made(self.options(workers, factor, size))
-        numbers = self.numbers[::size]
+        passes = max(1, math.ceil(least * size / max(1, len(self.batches))))
+        loader = self.made(self.options(workers, factor, size, passes))
+        numbers = (self.numbers * passes)[::size]
         run = Run(workers, loader, self.step if step else None, self.place, numbers)
         run.keep = self.may_launch
         try:
@@ -245,8 +249,10 @@ class LoaderAndStep:
             self.start_of_one = max(self.start_of_one, start)
         return seen
 
-    def options(self, workers: int, factor: int, size: int) -> dict[str, Any]:
-        """Return the arguments of the loader of a run."""
+    def options(
+        self, workers: int, factor: int, size: int, passes: int
+    ) -> dict[str, Any]:
+        """Return the arguments of the loader of a run, which goes over an epoch so many times."""
         said = self.loader
         options = {name: getattr(said, name) for name in PASSED if hasattr(said, name)}
         options["collate_fn"] = Collated(said.collate_fn)
@@ -261,9 +267,9 @@ class LoaderAndStep:
             options["drop_last"] = said.drop_last
         elif said.batch_sampler is None:
             options["batch_size"] = None
-            options["sampler"] = self.batches
+            options["sampler"] = self.batches * passes
         else:
-            groups = zip(*[iter(self.batches)] * size, strict=False)
+            groups = zip(*[iter(self.batches * passes)] * size, strict=False)
             options["batch_sampler"] = [[*chain.from_iterable(group)] for group in groups]
         return options
 

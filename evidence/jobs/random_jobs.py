@@ -114,7 +114,7 @@ def random_job(seed: int) -> VirtualJob:
         of_batch=of_batch,
         of_step=of_step,
         load=load,
-        noise=draw.choice([0.0, 0.01, 0.03]),
+        noise=draw.choice([0.003, 0.01, 0.03]),
         run_noise=draw.choice([0.0, 0.005, 0.02]),
         stream=stream,
         repeats=repeats,

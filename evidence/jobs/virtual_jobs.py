@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from math import exp, inf
+from math import ceil, exp, inf
 
 from databound.device import OnDevice
 from databound.setting import Setting
@@ -184,7 +184,9 @@ class VirtualJob:
             else:
                 load.append((time, cores))
         machine = VirtualMachine(self.cores, self.costs.readers, self.time, load)
-        numbers: Sequence[int] = range(self.batches) if self.stream else self.order
+        numbers: Sequence[int] = range(self.batches)
+        if not self.stream:
+            numbers = self.order * max(1, ceil(least / len(self.order)))
         run = Run(
             self,
             setting,
@@ -210,7 +212,16 @@ class VirtualJob:
         epochs = []
         for resumed in (False, True) if stay else (False,):
             machine = VirtualMachine(self.cores, self.costs.readers, 0.0, [(0.0, others)])
-            run = Run(self, setting, machine, range(self.batches), step=True, resumed=resumed)
+            # With noise: without any, two workers that begin together would stay together for ever
+            run = Run(
+                self,
+                setting,
+                machine,
+                range(self.batches),
+                step=True,
+                resumed=resumed,
+                noise_from=0,
+            )
             machine.run(run.main())
             stop = self.costs.stop if setting.num_workers and not stay else 0.0
             epochs.append(machine.now + stop)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from math import ceil
 from typing import Any, NamedTuple
 
 import lessonkit
@@ -126,14 +127,19 @@ class Modelled:
         epochs: int = 1,
         size: int = 1,
         watched: bool = False,
+        passes: int = 1,
     ) -> Any:
-        """Return a trace of the thing itself; *watched*, with its batches in the order of the runs."""
+        """Return a trace of the thing itself; *watched*, with its batches in the order of the runs.
+
+        A run goes so many times over them.
+        """
         kind = "native" if self.computes else "wait"
         lost = self.shared if workers and step else Shared()
         slower_step = lost.steps[workers > 1]
         slower_batch = lost.batches[workers > 1]
-        count = len(self.order) // size
-        numbers = self.order if watched and size == 1 else [*range(count)]
+        count = passes * len(self.order) // size
+        numbers = self.order if watched and size == 1 else [*range(count // passes)]
+        numbers = numbers * passes
 
         def longer(number: int) -> float:
             return size * slower_batch * self.of_batch(numbers[number])
@@ -191,7 +197,10 @@ class Modelled:
         size: int = 1,
     ) -> Watch:
         self.ran.append(workers)
-        trace = self.trace(workers, step=step, factor=factor, size=size, watched=True)
+        passes = max(1, ceil(least * size / len(self.order)))
+        trace = self.trace(
+            workers, step=step, factor=factor, size=size, watched=True, passes=passes
+        )
         arrivals = trace.epochs[0].arrivals
         stepped = self.ends_of_steps(trace, step)
         seen = Watch(workers, began=0.0)
