@@ -5,7 +5,7 @@ Each step takes what the one before gave, and returns; nothing is printed, and n
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, pairwise, product
+from itertools import pairwise, product
 from math import log, sqrt
 from statistics import fmean, median, stdev
 from typing import NamedTuple
@@ -240,13 +240,13 @@ def try_best(
     """
     trials = Trials()
     if seconds_of_trial(job, table[0]) > durations.most_of_trial:
-        trials.not_run = one_of_each_kind(table)[:TRIED]
+        trials.not_run = one_of_each_kind(table)
         return trials
     began = subject.clock()
     trials.now.append(seconds_of_epoch(job, subject, table[0], durations).seconds)
     chosen: list[int] = []
     for place in one_of_each_kind(table):
-        if len(chosen) + len(trials.not_run) == TRIED:
+        if len(chosen) == TRIED:
             break
         row = table[place]
         if seconds_of_trial(job, row) > durations.most_of_trial:
@@ -255,15 +255,16 @@ def try_best(
         elif try_one(job, subject, table, place, trials, durations):
             chosen.append(place)
     trials.now.append(seconds_of_epoch(job, subject, table[0], durations).seconds)
-    for rounds in count(1):
-        each = (subject.clock() - began) / rounds
-        late = subject.clock() + each > began + durations.trials
-        sure = rounds >= ROUNDS and trials.spread() <= AS_GOOD
-        if not chosen or sure or (late and rounds >= ROUNDS) or rounds == MOST_ROUNDS:
-            return trials
+    for rounds in range(1, MOST_ROUNDS if chosen else 1):
+        spent = subject.clock() - began
+        is_late = spent + spent / rounds > durations.trials
+        is_sure = trials.spread() <= AS_GOOD
+        if rounds >= ROUNDS and (is_late or is_sure):
+            break
         for place in chosen:
             try_one(job, subject, table, place, trials, durations)
         trials.now.append(seconds_of_epoch(job, subject, table[0], durations).seconds)
+    return trials
 
 
 def one_of_each_kind(table: Sequence[TableRow]) -> list[int]:
@@ -372,7 +373,7 @@ def choose(
     Nothing saves more than its *bounds* allow.
     """
     if trials is None:
-        found = by_forecast(table, one_of_each_kind(table)[:TRIED], bounds)
+        found = by_forecast(table, one_of_each_kind(table), bounds)
     else:
         if trials.now:
             error = (error + trials.spread()) / 2
@@ -395,9 +396,11 @@ def choose(
 def by_forecast(
     table: Sequence[TableRow], places: Sequence[int], bounds: Bounds
 ) -> list[Worth]:
-    """Return what is worth it by forecasts alone, of the rows at these *places* of a *table*."""
-    found = []
+    """Return what is worth it by forecasts alone: the best few rows at these *places* of a *table*."""
+    found = list[Worth]()
     for place in places:
+        if len(found) == TRIED:
+            break
         row = table[place]
         saves = min(bounds.least, 1 - row.mean / table[0].mean)
         if saves > max(AS_GOOD, row.within):

@@ -22,7 +22,7 @@ class Compared(NamedTuple):
     took: float
     forecast: float
     batches: int
-    steady: bool
+    steady: bool = True
 
 
 class Window(NamedTuple):

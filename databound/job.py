@@ -14,7 +14,7 @@ from .forecast import Epochs, Model, Options, between
 from .numbers import JobNumbers, Start, StepNumbers
 from .runs import Subject
 from .setting import Setting, Value
-from .thresholds import AS_MANY
+from .thresholds import AS_MANY, UNMEASURED
 from .uneven import Uneven
 
 
@@ -110,7 +110,8 @@ class Job:
     ) -> Model:
         """Return the model of this job with a *setting*; *watched*, in the order of the runs.
 
-        Of steps that are not alike, so many were made before. Raises ValueError if an epoch has no batch then.
+        Of steps that are not alike, so many were made before. Raises ValueError if an epoch has
+        no batch then.
         """
         count = self.count(setting)
         if not count:
@@ -149,12 +150,17 @@ class Job:
 
         It is what the model missed with the numbers of workers next to the setting's that
         were really run, and no less than what the same run differed from itself; nor less than
-        the error of a mean of batches that are unlike each other, of which only some were seen.
+        the error of a mean of batches that are unlike each other, of which only some were seen. If
+        the workers wait, a storage may give no more to more of them than were run.
         """
         setting = self.setting(**changes)
         missed = self.numbers.threads[setting.threads].missed
         sampled = self.numbers.uneven.sampling_error(self.count(setting))
-        return max(self.numbers.noise, between(missed, setting.num_workers), sampled)
+        off = max(self.numbers.noise, between(missed, setting.num_workers), sampled)
+        most = max(1, *missed)
+        if self.numbers.waits > self.numbers.works and setting.num_workers > most:
+            off += UNMEASURED * math.log2(setting.num_workers / most)
+        return off
 
 
 # ---- in a file ----

@@ -191,10 +191,11 @@ def turn_in(run: Watch) -> int:
 def makes_of(runs: Sequence[Watch], opening: float, count: int) -> list[float]:
     """Return how long each of the batches that *runs* went over takes to be made, by all of them.
 
-    An epoch has *count* of them; of a stream, where that is 0, each is another one. A worker's first batch shows nothing of the batch, and of an epoch's first one, *opening* is no
-    part. The run with the most batches says how long they take; what another one saw is as many times
-    longer or shorter as the batches that both saw. The (lower) median counts, so a machine that was
-    busy during one of the runs does not make a batch late.
+    An epoch has *count* of them; of a stream, where that is 0, each is another one. A worker's first
+    batch shows nothing of the batch, and of an epoch's first one, *opening* is no part. The run with
+    the most batches says how long they take; what another one saw is as many times longer or
+    shorter as the batches that both saw. The (lower) median counts, so a machine that was busy
+    during one of the runs does not make a batch late.
     """
     all_shown = [shown_in(run, runs, opening) for run in runs]
     usual = max(all_shown, key=len)

@@ -127,6 +127,9 @@ COMPARED = 400
 MADE_AFTER = 8
 # Neighbours among the batches that were seen, one of which stands for a batch that was not.
 NEIGHBOURS = 16
+# Share of a forecast by which it may be off besides, for each doubling of the workers beyond those that
+# were run: if a storage is at its limit, twice the workers take twice as long each.
+UNMEASURED = 0.25
 # Seconds to end workers, and for each of them: of forked ones, with PyTorch. Small beside an epoch.
 STOP = 0.015
 STOP_EACH = 0.001

@@ -22,12 +22,18 @@ def contradictions(page: Recommendation) -> Iterator[str]:
     for told in FOUND.findall(text.split("setting ", 1)[0]):
         yield f"less than nothing: {told}"
     if page.verdict in LAST_WORDS:
-        if page.changes or page.rows() or " saves " in text.replace("saves next to nothing", ""):
+        if (
+            page.changes
+            or page.rows()
+            or " saves " in text.replace("saves next to nothing", "")
+        ):
             yield f"{page.verdict}, and still a table or a change"
         return
     yield from contradictions_of_changes(page)
     yield from contradictions_of_rows(page)
-    if not page.changes and (told := re.findall(r"No change of a setting saves more than (\S+) %", text)):
+    if not page.changes and (
+        told := re.findall(r"No change of a setting saves more than (\S+) %", text)
+    ):
         for row in page.asked():
             if row.tried is not None and row.changes:
                 if page.saved(row) > float(told[0].replace(",", "")) / 100 + ROUNDED:
@@ -53,7 +59,10 @@ def contradictions_of_changes(page: Recommendation) -> Iterator[str]:
         more = change.settings.get("num_workers", now) > now
         if more and "already uses all cores" in page.decided.advice:
             yield "only a cheaper loader helps, and a change has more workers"
-        if place < page.alike and 1 - change.saves > (1 + WORTH) * (1 - page.changes[0].saves) + 0.06:
+        if (
+            place < page.alike
+            and 1 - change.saves > (1 + WORTH) * (1 - page.changes[0].saves) + 0.06
+        ):
             yield f"{change.settings} is not as good as what it is said to be like"
     if page.alike > len(page.changes):
         yield f"{page.alike} of {len(page.changes)} are alike"
@@ -69,5 +78,7 @@ def contradictions_of_rows(page: Recommendation) -> Iterator[str]:
     seen = page.job.seen
     if seen:
         off = abs(seen.forecast / seen.seconds - 1)
-        if off > max(page.error, page.table[0].within, AS_GOOD) and "What was seen" not in str(page):
+        if off > max(
+            page.error, page.table[0].within, AS_GOOD
+        ) and "What was seen" not in str(page):
             yield f"{off:.2f} between what was seen and its forecast, without a word"

@@ -11,12 +11,14 @@ the epoch then takes at most 5 % longer than with the best setting; no advice me
 import argparse
 import io
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from itertools import product
 from statistics import fmean, quantiles
+from typing import NamedTuple
 
 from databound.advice import recommended
 from databound.measuring import measure_subject
@@ -51,7 +53,9 @@ class Judged:
     behind: float  # how many times as long as with the best setting an epoch takes then
     errors: list[float] = field(default_factory=list)  # of forecasts, with their signs
     in_range: list[bool] = field(default_factory=list)
-    claims: list[bool] = field(default_factory=list)  # of savings: whether the range has the truth
+    claims: list[bool] = field(
+        default_factory=list
+    )  # of savings: whether the range has the truth
     false_bound: bool = False
 
     @property
@@ -125,8 +129,8 @@ class Truth:
         """Return the best setting of all that keep the samples of an epoch.
 
         Of a stream that did not end while it was watched, nobody knows how many samples other numbers
-        of workers than none, one and the *same* as now give. They are run from the one that could be the fastest on, as long as one of the others could
-        be faster than what was found.
+        of workers than none, one and the *same* as now give. Settings are run from the one that could
+        be the fastest on, as long as one of the others could be faster than what was found.
         """
         best = self.job.now
         for least, _, setting in sorted(
@@ -149,12 +153,23 @@ def settings(job: VirtualJob) -> Iterator[Setting]:
     waits = costs.waits + costs.reads > costs.works
     per_core = WORKERS_THAT_WAIT if waits else WORKERS_THAT_COMPUTE
     most = min(MOST_WORKERS, per_core * job.cores)
-    counts = {0, job.now.num_workers, job.cores, *(2**power for power in range(most.bit_length()))}
+    counts = {
+        0,
+        job.now.num_workers,
+        job.cores,
+        *(2**power for power in range(most.bit_length())),
+    }
     if job.repeats:
-        counts = {workers for workers in counts if max(1, workers) == max(1, job.now.num_workers)}
+        counts = {
+            workers for workers in counts if max(1, workers) == max(1, job.now.num_workers)
+        }
     depths = sorted({*DEPTHS, job.now.prefetch_factor})
     for workers in sorted(counts):
-        options = product(depths, (True, False)) if workers else [(job.now.prefetch_factor, False)]
+        options = (
+            product(depths, (True, False))
+            if workers
+            else [(job.now.prefetch_factor, False)]
+        )
         for (depth, stay), threads in product(options, job.threads()):
             yield Setting(workers, depth, stay, threads)
 
@@ -162,10 +177,26 @@ def settings(job: VirtualJob) -> Iterator[Setting]:
 # ---- the table ----
 
 
-HEADS = (
-    "kind of job", "jobs", "contra-", "first within", "nothing to", "forecasts off by", "in", "savings", "false", "cannot",
+class Column(NamedTuple):
+    """A column of the table: its head, in two lines, and its width in characters."""
+
+    head: str
+    under: str
+    width: int
+
+
+COLUMNS = (
+    Column("kind of job", "", 22),
+    Column("jobs", "", 6),
+    Column("contra-", "dictions", 10),
+    Column("first within", "5 % of best", 15),
+    Column("nothing to", "gain: so said", 15),
+    Column("forecasts off by", "median   9 in 10", 18),
+    Column("in", "range", 7),
+    Column("savings", "in range", 10),
+    Column("false", "bounds", 8),
+    Column("cannot", "tell", 8),
 )
-UNDER = ("", "", "dictions", "5 % of best", "gain: so said", "median  9 in 10", "range", "in range", "bounds", "tell")
 
 
 def table(all_judged: Sequence[Judged]) -> Iterator[str]:
@@ -174,18 +205,17 @@ def table(all_judged: Sequence[Judged]) -> Iterator[str]:
     for judged in all_judged:
         for kind in (ALL, *judged.job.kinds):
             by_kind[kind].append(judged)
-    yield from (line_of(heads) for heads in (HEADS, UNDER))
+    yield line_of(column.head for column in COLUMNS)
+    yield line_of(column.under for column in COLUMNS)
     for _, kind in sorted((-len(each), kind) for kind, each in by_kind.items()):
         yield line_of(cells_of(kind, by_kind[kind]))
 
 
-WIDTHS = (22, 6, 9, 15, 16, 19, 7, 9, 8, 7)
-
-
 def line_of(cells: Iterable[str]) -> str:
-    """Return a line with its *cells* in columns."""
-    first, *others = zip(cells, WIDTHS, strict=True)
-    return f"{first[0]:{first[1]}}" + "".join(f"{cell:>{width}}" for cell, width in others)
+    """Return a line with its *cells* in columns; the first one begins at the left."""
+    first, *others = zip(cells, COLUMNS, strict=True)
+    line = f"{first[0]:{first[1].width}}"
+    return line + "".join(f"{cell:>{column.width}}" for cell, column in others)
 
 
 def cells_of(kind: str, each: Sequence[Judged]) -> tuple[str, ...]:
@@ -234,15 +264,21 @@ def told(number: int, judged: Judged) -> str:
 
 def main() -> None:
     """Print the table, and with `--each` a line for each job."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--number", type=int, default=200, help="of jobs")
     parser.add_argument("--seed", type=int, default=1, help="other jobs for another seed")
+    parser.add_argument("--minutes", type=float, default=1e9, help="after which it ends")
     parser.add_argument("--job", type=int, help="the page on this one alone")
     parser.add_argument("--each", action="store_true", help="a line for each job, too")
     given = parser.parse_args()
     numbers = range(given.number) if given.job is None else [given.job]
     found = []
+    began = time.monotonic()
     for number in numbers:
+        if time.monotonic() - began > 60 * given.minutes:
+            break
         judged = judge(random_job(JOBS_OF_A_SEED * given.seed + number))
         found.append(judged)
         if given.each or given.job is not None:

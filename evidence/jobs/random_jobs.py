@@ -1,7 +1,8 @@
 """Random training jobs of all kinds, the same for the same seed."""
 
 import random
-from math import ceil, exp, log, log10
+from dataclasses import replace
+from math import exp, log
 
 from databound.device import OnDevice
 from databound.setting import Setting
@@ -25,20 +26,50 @@ def random_job(seed: int) -> VirtualJob:
     # One in 25 is long: it shows no more than one of 400, and takes as long to run as all others
     most = 10_000 if draw.random() < 0.04 else 400
     batches = round(between(draw, 3 if most == 400 else 400, most))
-
-    shares = draw.choice([(0, 1), (0.1, 0.9), (0.5, 0.5), (0.9, 0.1), (1, 0)])
-    waits, works = (share * batch for share in shares)
-    reads = 0.0
-    readers = 1e9
-    kinds.append("computes" if works > waits else "waits")
-    if waits and draw.random() < 0.3:
-        reads, waits = waits, 0.0
-        readers = draw.choice([1, 1.5, 2, 3, 4, 6])
-        kinds.append("shared storage")
+    costs = of_making(draw, batch, kinds)
     stream = draw.random() < 0.15
     repeats = stream and draw.random() < 0.2
     if stream:
         kinds.append("stream")
+    costs = with_starts(costs, draw, batch, kinds)
+    costs = with_step(costs, draw, batch, kinds)
+    most_threads = draw.choice([1, cores, cores]) if costs.computes else 1
+    costs = with_the_loops_own(costs, draw)
+    now = present_setting(draw, cores, most_threads)
+    of_batch = factors_of_batches(draw, batches, kinds)
+    of_step = factors_of_steps(draw, batches, kinds)
+    return VirtualJob(
+        costs=costs,
+        now=now,
+        batches=batches,
+        cores=cores,
+        of_batch=of_batch,
+        of_step=of_step,
+        load=random_load(draw, batch, cores, kinds),
+        noise=draw.choice([0.003, 0.01, 0.03]),
+        run_noise=draw.choice([0.0, 0.005, 0.02]),
+        stream=stream,
+        repeats=repeats,
+        most_threads=most_threads,
+        seed=seed,
+        kinds=tuple(kinds),
+    )
+
+
+def of_making(draw: random.Random, batch: float, kinds: list[str]) -> Costs:
+    """Return the costs of making a batch that takes so many seconds, alone."""
+    waits_for, works_for = draw.choice([(0, 1), (0.1, 0.9), (0.5, 0.5), (0.9, 0.1), (1, 0)])
+    waits = waits_for * batch
+    works = works_for * batch
+    kinds.append("computes" if works > waits else "waits")
+    if waits and draw.random() < 0.3:
+        kinds.append("shared storage")
+        return Costs(works=works, reads=waits, readers=draw.choice([1, 1.5, 2, 3, 4, 6]))
+    return Costs(works=works, waits=waits)
+
+
+def with_starts(costs: Costs, draw: random.Random, batch: float, kinds: list[str]) -> Costs:
+    """Return *costs* with what happens once: to a worker, or in an epoch."""
     first = 0.0
     if draw.random() < 0.3:
         first = between(draw, 0.3, 10) * batch
@@ -52,75 +83,59 @@ def random_job(seed: int) -> VirtualJob:
     if draw.random() < 0.15:
         ready = between(draw, 0.3, 3)
         kinds.append("slow starts")
+    return replace(costs, first=first, opens=opens, start=start, ready=ready)
 
+
+def with_step(costs: Costs, draw: random.Random, batch: float, kinds: list[str]) -> Costs:
+    """Return *costs* with a step: it computes, waits for a device, or only launches work there."""
     step = batch * between(draw, 0.01, 10)
-    kind_of_step = draw.random()
-    computes = kind_of_step < 0.4
-    parallel = draw.choice([0, 0.5, 0.8, 0.95]) if computes else 0.0
-    most_threads = draw.choice([1, cores, cores]) if computes else 1
-    lost = draw.choice([1.0, 1.0, between(draw, 1.02, 1.4)]) if computes else 1.0
-    device = None
-    if kind_of_step > 0.7:
-        device = OnDevice(step * between(draw, 0.02, 0.5), step, draw.choice([1, 2, 5, 20]))
-        kinds.append("a device's queue")
-    elif computes:
+    which = draw.random()
+    if which < 0.4:
         kinds.append("the step computes")
+        parallel = draw.choice([0, 0.5, 0.8, 0.95])
+        lost = draw.choice([1.0, 1.0, between(draw, 1.02, 1.4)])
+        return replace(costs, step=step, computes=True, parallel=parallel, lost=lost)
+    if which > 0.7:
+        kinds.append("a device's queue")
+        launch = step * between(draw, 0.02, 0.5)
+        return replace(
+            costs, step=step, device=OnDevice(launch, step, draw.choice([1, 2, 5, 20]))
+        )
+    return replace(costs, step=step)
 
-    costs = Costs(
-        works=works,
-        waits=waits,
-        reads=reads,
-        readers=readers,
+
+def with_the_loops_own(costs: Costs, draw: random.Random) -> Costs:
+    """Return *costs* with what the loop itself does for a batch, and at the end of an epoch."""
+    return replace(
+        costs,
         in_loop=draw.choice([1.0, between(draw, 0.7, 1.1)]),
-        first=first,
-        opens=opens,
         way=between(draw, 0.1 * MS, MS),
         take=between(draw, 0.05 * MS, 3 * MS),
-        step=step,
-        computes=computes,
-        parallel=parallel,
-        device=device,
-        lost=lost,
-        start=start,
-        ready=ready,
         stop=between(draw, 5 * MS, 40 * MS),
     )
+
+
+def present_setting(draw: random.Random, cores: int, threads: int) -> Setting:
+    """Return how the loader is set now."""
     workers = draw.choice([0, 0, 0, 1, 2, 4, cores, 2 * cores])
-    now = Setting(
-        num_workers=workers,
-        prefetch_factor=draw.choice([2, 2, 2, 1, 4, 8]) if workers else 2,
-        persistent_workers=workers > 0 and draw.random() < 0.4,
-        threads=most_threads,
-    )
-    of_batch = factors_of_batches(draw, batches, kinds)
-    of_step = factors_of_steps(draw, batches, kinds)
-    load = Load()
+    if not workers:
+        return Setting(threads=threads)
+    depth = draw.choice([2, 2, 2, 1, 4, 8])
+    return Setting(workers, depth, draw.random() < 0.4, threads)
+
+
+def random_load(draw: random.Random, batch: float, cores: int, kinds: list[str]) -> Load:
+    """Return what other programs want of the cores: in half of the jobs, nothing."""
     if draw.random() < 0.5:
-        lasts = max(3 * batch, between(draw, 0.1, 30))
-        load = Load(
-            cores=draw.choice([0.5, 1, 1, 2, cores]),
-            on=lasts,
-            off=lasts * between(draw, 0.3, 5),
-            seed=seed,
-        )
-        kinds.append("beside a load")
-    else:
         kinds.append("quiet")
-    return VirtualJob(
-        costs=costs,
-        now=now,
-        batches=batches,
-        cores=cores,
-        of_batch=of_batch,
-        of_step=of_step,
-        load=load,
-        noise=draw.choice([0.003, 0.01, 0.03]),
-        run_noise=draw.choice([0.0, 0.005, 0.02]),
-        stream=stream,
-        repeats=repeats,
-        most_threads=most_threads,
-        seed=seed,
-        kinds=tuple(kinds),
+        return Load()
+    kinds.append("beside a load")
+    lasts = max(3 * batch, between(draw, 0.1, 30))
+    return Load(
+        cores=draw.choice([0.5, 1, 1, 2, cores]),
+        on=lasts,
+        off=lasts * between(draw, 0.3, 5),
+        seed=draw.randrange(10**6),
     )
 
 

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from math import ceil, exp, inf
 
 from databound.device import OnDevice
@@ -124,7 +124,9 @@ class VirtualJob:
         self.used = self.most_threads  # threads of the step
         self.may_launch = self.costs.device is not None
         self.device: OnDevice | None = None
-        self.stepped = 0  # steps that were made; a step that adds up gradients counts them itself
+        self.stepped = (
+            0  # steps that were made; a step that adds up gradients counts them itself
+        )
         every = max(1, self.batches // KEPT)
         drawn = range(0, self.batches, every)
         order = [] if self.stream else spread(len(drawn))
@@ -148,7 +150,7 @@ class VirtualJob:
         """Return the share of the time before *time* in which other programs wanted cores."""
         spent = 0.0
         times = [*self.times_of_load, (time, 0.0)]
-        for (begin, cores), (end, _) in zip(times, times[1:], strict=False):
+        for (begin, cores), (end, _) in pairwise(times):
             if cores and begin < time:
                 spent += min(end, time) - begin
         return spent / time if time else 0.0
@@ -231,7 +233,9 @@ class VirtualJob:
         """Return the seconds that no epoch with a *setting* takes less than, beside any load."""
         costs = self.costs
         made = self.batches * (max(1, setting.num_workers) if self.repeats else 1)
-        seen = [self.of_batch[number % len(self.of_batch)] for number in range(self.batches)]
+        seen = [
+            self.of_batch[number % len(self.of_batch)] for number in range(self.batches)
+        ]
         factor = sum(seen) / len(seen)
         step = costs.step_with(setting.threads) if costs.computes else costs.step
         turns = [self.of_step[number % len(self.of_step)] for number in range(made)]
@@ -366,9 +370,7 @@ class Run:
         for number in range(workers):
             if not self.resumed:
                 yield Sleep(self.job.costs.start)
-            machine.wake(
-                self.worker(number), 0.0 if self.resumed else self.job.costs.ready
-            )
+            machine.wake(self.worker(number), 0.0 if self.resumed else self.job.costs.ready)
         seen.opened = machine.now
         seen.ended = machine.now
         for _ in range(self.setting.ahead):

@@ -1,4 +1,4 @@
-"""A machine on a clock of its own: processes that sleep, compute on shared cores and read from a shared storage.
+"""A machine on a clock of its own: its processes sleep, share cores, and read from one storage.
 
 It knows nothing of databound nor of the engine, so what it says of a job is another's word.
 """
@@ -115,7 +115,9 @@ class VirtualMachine:
         load: Sequence[tuple[float, float]] = (),
     ) -> None:
         self.now = now
-        self.number = 0  # of all that was ever noted, so that of equal times the first comes first
+        self.number = (
+            0  # of all that was ever noted, so that of equal times the first comes first
+        )
         self.queue: list[tuple[float, int, Process | Share, int]] = []
         self.cores = Share(self, cores)
         self.storage = Share(self, readers)
