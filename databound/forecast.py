@@ -244,7 +244,7 @@ def beyond(numbers: dict[int, float], workers: int) -> float:
     if workers <= most or before == most:
         return known
     grown = math.log(max(1.0, numbers[most] / numbers[before])) / math.log(most / before)
-    return known * (workers / most) ** min(1.0, grown)
+    return known * math.pow(workers / most, min(1.0, grown))
 
 
 def between(numbers: dict[int, float], workers: int) -> float:

@@ -390,8 +390,10 @@ class Run:
             core = 0.0
             if self.step:
                 core = yield from self.call_step(place)
-            times = {"asked": asked, "got": got, "stepped": machine.now}
-            seen.batches.append(self.made.pop(place)._replace(step_core=core, **times))
+            made = self.made.pop(place)
+            seen.batches.append(
+                made._replace(asked=asked, got=got, stepped=machine.now, step_core=core)
+            )
             seen.ended = machine.now
             long_enough = machine.now - seen.batches[0].got >= self.most_seconds
             if long_enough and place + 1 >= self.least:
