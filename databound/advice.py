@@ -27,8 +27,8 @@ def recommend(loader: Any, step: Callable[[Any], object] | None = None) -> Recom
     """Measure a PyTorch *loader* with a *step*, and say what to change and what that saves.
 
     It takes about 25 seconds: 15 to measure, and ten to run the best settings beside the job as it
-    is. The start of workers is added to that, and takes long if they are not forked; so do
-    batches that take long. A setting that fails is dropped, and the page says so. *step* is
+    is; twenty more if that differs from run to run. The start of workers is added to that, and
+    takes long if they are not forked; so do batches that take long. A setting that fails is dropped, and the page says so. *step* is
     really called, with batches of the loader, and may take them apart: give it a model that may be
     trained. Two lines of text are printed as it goes on. Random states and the number of threads
     are restored. Instead of both, *loader* may be a `Job` that `measure_job` gave, or one that was
@@ -54,9 +54,11 @@ def recommended(job: Job) -> Recommendation:
     table = [now, *rows]
     trials = None
     if job.subject is not None:
-        seconds = math.ceil((TRIED + 1) * ROUNDS * USUAL.trial)
+        runs = (TRIED + 1) * ROUNDS + 1  # each round is between two of the job as it is
+        seconds = math.ceil(runs * USUAL.trial)
         print(
-            f"trying the best {TRIED} settings beside the job as it is: about {seconds} s"
+            f"trying the best {TRIED} settings beside the job as it is: about {seconds} s, "
+            f"and up to {USUAL.trials:.0f} s if its runs differ"
         )
         trials = try_best(job, job.subject, table, USUAL)
         table = with_trials(table, trials)

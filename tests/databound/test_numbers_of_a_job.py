@@ -250,3 +250,30 @@ def test_of_a_first_batch_what_computes_is_told_from_what_waits() -> None:
     assert found.first == pytest.approx(50 * MS)
     assert found.first_works == pytest.approx(10 * MS)
     assert found.first_works <= found.first
+
+
+# ---- what the thresholds mean, in the words of a user ----
+
+
+@pytest.mark.parametrize(("cores", "computes"), [(0.2, False), (0.5, True), (1.0, True)])
+def test_a_step_that_holds_half_a_core_computes_and_one_with_a_fifth_waits(
+    cores: float, computes: bool
+) -> None:
+    alone = run_of(*[20 * MS] * 6, workers=0, core=cores)
+    assert step_numbers([alone], None, may_launch=False).computes == computes
+
+
+@pytest.mark.parametrize(("share", "waits"), [(0.05, 0.0), (0.1, 2 * MS), (0.9, 18 * MS)])
+def test_a_tenth_of_a_batch_that_waits_is_known_as_waiting(
+    share: float, waits: float
+) -> None:
+    one = run_of(*[20 * MS] * 8, wait=share)
+    found = making(one, [], [], 0.0, ALIKE, stream=False)
+    assert found.waits == pytest.approx(waits)
+
+
+def test_the_first_batches_of_two_workers_count_as_much_as_that_of_one() -> None:
+    one = run_of(30 * MS, *[20 * MS] * 7)
+    two = run_of(60 * MS, 80 * MS, *[20 * MS] * 6, workers=2)
+    found = making(one, [two], [], 0.0, ALIKE, stream=False)
+    assert found.first == pytest.approx(40 * MS)  # the median of 10, 40 and 60
