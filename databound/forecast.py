@@ -59,7 +59,13 @@ class Model(NamedTuple):
     def unexplained(self) -> float:
         """The factor by which real runs beside as many workers took longer than the model."""
         step = self.numbers.threads[self.setting.threads]
-        return beyond(step.unexplained, self.setting.num_workers)
+        return between(step.unexplained, self.setting.num_workers)
+
+    @property
+    def crowded(self) -> float:
+        """The factor by which batches take longer still, beside more workers than were run."""
+        step = self.numbers.threads[self.setting.threads]
+        return crowding(step.unexplained, self.setting.num_workers)
 
     @property
     def train(self) -> float:
@@ -109,7 +115,7 @@ class Model(NamedTuple):
         would compute together ever after, and want more cores.
         """
         known = self.numbers
-        longer = self.unexplained * self.grown("make")
+        longer = self.unexplained * self.crowded * self.grown("make")
         if self.setting.num_workers:
             waits = known.waits * longer
             works = known.works * longer
@@ -228,23 +234,22 @@ class Model(NamedTuple):
         return (epoch.arrivals[last] - epoch.arrivals[first]) / (last - first)
 
 
-def beyond(numbers: dict[int, float], workers: int) -> float:
-    """Return the factor for as many *workers*, from *numbers* by the workers of real runs.
+def crowding(numbers: dict[int, float], workers: int) -> float:
+    """Return by which factor batches of as many *workers* take longer than those of the most that ran.
 
-    Above the most that were run it goes on to grow as it did last. Where twice the workers gave
-    as many batches a second as half of them, because a storage gives no more, its factor doubled,
-    and so it will again.
+    *numbers* has factors by the workers of real runs, and goes on to grow as it did last. Where twice
+    the workers gave as many batches a second as half of them, because a storage gives no more,
+    their factor doubled, and so it will again.
 
-    >>> beyond({0: 1.0, 1: 1.0, 2: 1.1, 4: 2.2}, 16)
-    8.8
+    >>> crowding({0: 1.0, 1: 1.0, 2: 1.1, 4: 2.2}, 16), crowding({0: 1.0, 2: 1.5, 4: 1.5}, 16)
+    (4.0, 1.0)
     """
     most = max(numbers)
     before = max((count for count in numbers if 0 < count <= most / 2), default=most)
-    known = between(numbers, workers)
     if workers <= most or before == most:
-        return known
+        return 1.0
     grown = math.log(max(1.0, numbers[most] / numbers[before])) / math.log(most / before)
-    return known * math.pow(workers / most, min(1.0, grown))
+    return math.pow(workers / most, min(1.0, grown))
 
 
 def between(numbers: dict[int, float], workers: int) -> float:

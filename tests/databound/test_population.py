@@ -119,8 +119,13 @@ def test_what_takes_too_long_to_try_is_advised_by_its_forecast() -> None:
 
 
 def test_workers_beyond_those_that_were_run_share_a_storage_at_its_limit() -> None:
+    """Without that, sixteen of them were said to take a quarter of the time of four."""
     job = VirtualJob(Costs(works=0.001, reads=0.06, readers=1.5), Setting(), 300, cores=4)
-    assert off_by(job, Setting(16)) < 0.1
+    measured = measure_subject(job, job.cores)
+    four, sixteen = (measured.forecast(num_workers=workers).later for workers in (4, 16))
+    assert four <= sixteen < 1.1 * four
+    really = [job.seconds(Setting(workers), 0.0)[1] for workers in (4, 16)]
+    assert really[0] == pytest.approx(really[1], rel=0.02)
 
 
 def test_savings_hold_beside_programs_that_come_and_go() -> None:
@@ -133,7 +138,9 @@ def test_savings_hold_beside_programs_that_come_and_go() -> None:
     )
     found = judge(job)
     assert found.contradictions == []
-    assert found.behind <= 1.06
+    first = found.page.changes[0]
+    assert first.sure == "confirmed by a real run"
+    assert abs(found.advised - first.saves) <= first.within
 
 
 # ---- the machine, held against what is simple and against the engine ----
