@@ -41,13 +41,13 @@ def recommend(
     """Measure a PyTorch *loader* with a *step*, and say what to change and what that saves.
 
     It takes about 25 seconds: 15 to measure, and ten to run the best settings beside the job as it
-    is. The start of workers is added to that, and takes long if they are not forked; so do
-    batches that take long. A setting that fails is dropped, and the page says so. *step* is
-    really called, with batches of the loader, and may take them apart. What it trains is *put_back*:
-    modules, optimisers and schedules that its code names, and the page says which. Some lines of
-    text are printed as it goes on. Random states and the number of threads are restored. Instead
-    of both, *loader* may be a `Job` that `measure_job` gave, or one that was stored: of a stored
-    one nothing is run.
+    is, and twenty more if that differs from run to run. The start of workers is added to that, and
+    takes long if they are not forked; so do batches that take long. A setting that fails is
+    dropped, and the page says so. *step* is really called, with batches of the loader, and may take
+    them apart. What it trains is *put_back*: modules, optimisers and schedules that its code names,
+    and the page says which. Some lines of text are printed as it goes on. Random states and the
+    number of threads are restored. Instead of both, *loader* may be a `Job` that `measure_job`
+    gave, or one that was stored: of a stored one nothing is run.
 
     Raises TypeError if it is no loader, ValueError for one that gives nothing, and
     RuntimeError that says at which batch the loader or the step raised.
@@ -88,8 +88,12 @@ def recommended(
     trials = by_place(job.trials, table) if job.trials else None
     if job.subject is not None:
         each = [seconds_with_start(job, row, USUAL) for row in table[: TRIED + 1]]
-        seconds = math.ceil(ROUNDS * sum(each))
-        tell(f"trying the best {TRIED} settings beside the job as it is: about {seconds} s")
+        # Each round is between two runs of the job as it is
+        seconds = math.ceil(ROUNDS * sum(each) + each[0])
+        tell(
+            f"trying the best {TRIED} settings beside the job as it is: about {seconds} s, "
+            f"and up to {max(seconds, math.ceil(USUAL.trials))} s if its runs differ"
+        )
         with what_it_trains_put_back(job.subject, put_back=put_back):
             trials = try_best(job, job.subject, table, USUAL, note)
         job.trials = by_words(trials, table)

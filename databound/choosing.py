@@ -3,11 +3,11 @@
 Each step takes what the one before gave, and returns; nothing is printed, and nothing is changed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import count, product
-from math import log
-from statistics import fmean
+from itertools import count, pairwise, product
+from math import log, sqrt
+from statistics import fmean, median, stdev
 from typing import NamedTuple
 
 from .comparing import compared, least_batches
@@ -20,6 +20,7 @@ from .thresholds import (
     AS_GOOD,
     DEPTHS,
     EPOCHS,
+    MOST_ROUNDS,
     MOST_WORKERS,
     ROUNDS,
     TRIED,
@@ -94,8 +95,9 @@ class Choice(NamedTuple):
 class Trials:
     """Real runs of the job as it is (*now*) and of its rivals, in rounds, one beside the other.
 
-    *took* has the seconds of an epoch by the place of a row in the table; *failed* and *too_long*
-    say which settings could not be run, and why.
+    *now* has one run more than there were rounds: each round is between two of them. *took* has the
+    seconds of an epoch by the place of a row in the table; *failed* and *too_long* say which settings
+    could not be run, and why, and *not_run* at which places those are that would take too long.
     """
 
     now: list[float] = field(default_factory=list)
@@ -103,16 +105,27 @@ class Trials:
     private: dict[int, int] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
     too_long: list[str] = field(default_factory=list)
+    not_run: list[int] = field(default_factory=list)
 
     def spread(self) -> float:
-        """Return the share by which the job as it is differed from itself in these rounds."""
-        return max(self.now) / min(self.now) - 1 if self.now else 0.0
+        """Return the share by which the mean of the job as it is may be another, by these runs."""
+        return error_of_mean(self.now) / fmean(self.now) if self.now else 0.0
 
     def saves(self, place: int) -> list[float]:
-        """Return what a row saved in each round, beside the job as it was in the same round."""
+        """Return what a row saved in each round, beside the job as it was before it and after."""
         return [
-            1 - took / now for took, now in zip(self.took[place], self.now, strict=False)
+            1 - took / fmean(beside)
+            for took, beside in zip(self.took[place], pairwise(self.now), strict=False)
         ]
+
+    def saved(self, place: int) -> float:
+        """Return what a row saves: in the median round, so that one busy moment does not count."""
+        return median(self.saves(place))
+
+
+def error_of_mean(values: Sequence[float]) -> float:
+    """Return twice the standard error of the mean of *values*; 0 if there is only one."""
+    return 2 * stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
 
 
 def by_words(trials: Trials, table: Sequence[TableRow]) -> Stored:
@@ -248,49 +261,77 @@ def try_best(
     """Run the job as it is, and the best rows of a *table*, of which it is the first.
 
     Of each number of workers and threads one row is tried. They run in rounds, because a machine
-    may become slower in between. A setting that fails is dropped, and so is one that would
-    take too long; another comes in its place. *note* is told what each run came to.
+    may become slower in between; if the job as it is differs from itself, in more of them, up to
+    *durations.trials*. A setting that fails is dropped, and so is one that would take too long;
+    another comes in its place. *note* is told what each run came to.
     """
     trials = Trials()
+    if seconds_with_start(job, table[0], durations) > durations.most_of_trial:
+        trials.not_run = one_of_each_kind(table)
+        return trials
     began = subject.clock()
     made = count(1)
 
-    def tried(row: TableRow) -> Trial:
+    def run(row: TableRow) -> Trial:
         trial = seconds_of_epoch(job, subject, row, durations)
         so_far = next(made)
         each = (subject.clock() - began) / so_far
-        left = max(0, (TRIED + 1) * ROUNDS - so_far) * each
+        left = max(0, (TRIED + 1) * ROUNDS + 1 - so_far) * each
         note(as_arguments(row.changes) or "as it is", trial.seconds, left)
         return trial
 
+    trials.now.append(run(table[0]).seconds)
     chosen: list[int] = []
-    kinds = set[tuple[object, object]]()
-    trials.now.append(tried(table[0]).seconds)
-    for place, row in enumerate(table[1:], 1):
-        kind = row.changes.get("num_workers"), row.changes.get("threads")
-        if kind in kinds or len(chosen) == TRIED:
-            continue
-        kinds.add(kind)
+    for place in one_of_each_kind(table):
+        if len(chosen) == TRIED:
+            break
+        row = table[place]
         if seconds_with_start(job, row, durations) > durations.most_of_trial:
             trials.too_long.append(as_arguments(row.changes))
-            continue
-        try:
-            trial = tried(row)
-        except StepFailedError:
-            raise
-        except RuntimeError as error:
-            trials.failed.append(f"{as_arguments(row.changes)}: {error}")
-            continue
-        chosen.append(place)
-        trials.took[place] = [trial.seconds]
-        if trial.private:
-            trials.private[place] = trial.private
-    for _ in range(1, ROUNDS):
+            trials.not_run.append(place)
+        elif try_one(run, row, place, trials):
+            chosen.append(place)
+    trials.now.append(run(table[0]).seconds)
+    for rounds in range(1, MOST_ROUNDS if chosen else 1):
+        spent = subject.clock() - began
+        is_late = spent + spent / rounds > durations.trials
+        is_sure = trials.spread() <= AS_GOOD
+        if rounds >= ROUNDS and (is_late or is_sure):
+            break
         for place in chosen:
-            trial = tried(table[place])
-            trials.took[place].append(trial.seconds)
-        trials.now.append(tried(table[0]).seconds)
+            try_one(run, table[place], place, trials)
+        trials.now.append(run(table[0]).seconds)
     return trials
+
+
+def one_of_each_kind(table: Sequence[TableRow]) -> list[int]:
+    """Return the places of the best rows of a *table*, one for each number of workers and threads."""
+    kinds: dict[tuple[object, object], int] = {}
+    for place, row in enumerate(table[1:], 1):
+        kinds.setdefault(
+            (row.changes.get("num_workers"), row.changes.get("threads")), place
+        )
+    return list(kinds.values())
+
+
+def try_one(
+    run: Callable[[TableRow], "Trial"], row: TableRow, place: int, trials: Trials
+) -> bool:
+    """Run a *row*, note that among *trials* at its *place*, and return whether it ran.
+
+    Raises StepFailedError if the step does: it would fail with any setting.
+    """
+    try:
+        trial = run(row)
+    except StepFailedError:
+        raise
+    except RuntimeError as error:
+        trials.failed.append(f"{as_arguments(row.changes)}: {error}")
+        return False
+    trials.took.setdefault(place, []).append(trial.seconds)
+    if trial.private:
+        trials.private[place] = trial.private
+    return True
 
 
 class Trial(NamedTuple):
@@ -304,8 +345,7 @@ def seconds_of_trial(job: Job, row: TableRow) -> float:
     """Return about how long a trial of a *row* takes at least."""
     setting = job.setting(**row.changes)
     batches_of_epoch = job.count(setting)
-    batches = min(batches_of_epoch, least_batches(setting.num_workers))
-    return batches * row.later / batches_of_epoch
+    return least_batches(setting.num_workers) * row.later / batches_of_epoch
 
 
 def seconds_with_start(job: Job, row: TableRow, durations: Durations) -> float:
@@ -343,20 +383,26 @@ def seconds_of_epoch(
         batch_size=setting.batch_size,
     )
     found = compared(job, run, stays)
-    if found is None:
+    if found is None or found.forecast <= 0:
         raise RuntimeError("it gave too few batches to be compared")
-    more = (found.took - found.forecast) / found.batches * job.count(setting)
-    return Trial(row.mean + more, run.private)
+    seconds = row.mean * found.took / found.forecast
+    if found.steady:  # what was longer or shorter there comes again with each batch
+        more = (found.took - found.forecast) / found.batches * job.count(setting)
+        seconds = max(row.mean / 2, row.mean + more)
+    return Trial(seconds, run.private)
 
 
 def with_trials(table: Sequence[TableRow], trials: Trials) -> list[TableRow]:
     """Return the rows of a *table* with what real runs of them came to."""
     rows = list(table)
-    if trials.now:
-        rows[0] = rows[0]._replace(tried=fmean(trials.now))
-    for place, took in trials.took.items():
-        private = trials.private.get(place)
-        rows[place] = rows[place]._replace(tried=fmean(took), private=private)
+    if not trials.now:
+        return rows
+    now = fmean(trials.now)
+    rows[0] = rows[0]._replace(tried=now)
+    for place in trials.took:
+        # The machine may have been slower in one round than in another, for all that ran in it
+        tried = now * (1 - trials.saved(place))
+        rows[place] = rows[place]._replace(tried=tried, private=trials.private.get(place))
     return rows
 
 
@@ -368,15 +414,18 @@ def choose(
 ) -> Choice:
     """Return the changes that are worth it, from a *table* whose first row is the job as it is.
 
-    With *trials*, only what was tried counts, and has to save more than the *error*; without, a
-    forecast has to save more than its range. Nothing saves more than its *bounds* allow.
+    With *trials*, what was tried counts, and has to save more than the *error*; what would have
+    taken too long to try, and all without trials, has to save more than the range of its forecast.
+    Nothing saves more than its *bounds* allow.
     """
     if trials is None:
-        found = by_forecast(table, bounds)
+        found = by_forecast(table, one_of_each_kind(table), bounds)
     else:
-        error = (error + trials.spread()) / 2
+        if trials.now:
+            error = (error + trials.spread()) / 2
         sampled = job.numbers.uneven.sampling_error(job.count(job.now))
         found = by_trials(table, trials, bounds, error, sampled)
+        found += by_forecast(table, trials.not_run, bounds)
     found.sort(key=lambda one: -one.saves)
     if not found:
         return Choice([], 0, error)
@@ -390,17 +439,16 @@ def choose(
     return Choice(kept, sum(one in kept for one in alike), error)
 
 
-def by_forecast(table: Sequence[TableRow], bounds: Bounds) -> list[Worth]:
-    """Return what is worth it by forecasts alone: the best rows, one of each kind."""
-    now, *rows = table
+def by_forecast(
+    table: Sequence[TableRow], places: Sequence[int], bounds: Bounds
+) -> list[Worth]:
+    """Return what is worth it by forecasts alone: the best few rows at these *places* of a *table*."""
     found = list[Worth]()
-    kinds = set[tuple[object, object]]()
-    for row in rows:
-        kind = row.changes.get("num_workers"), row.changes.get("threads")
-        if kind in kinds or len(kinds) == TRIED:
-            continue
-        kinds.add(kind)
-        saves = min(bounds.least, 1 - row.mean / now.mean)
+    for place in places:
+        if len(found) == TRIED:
+            break
+        row = table[place]
+        saves = min(bounds.least, 1 - row.mean / table[0].mean)
         if saves > max(AS_GOOD, row.within):
             found.append(Worth(row, saves, row.within, believed=True))
     return found
@@ -420,11 +468,12 @@ def by_trials(
     found = []
     for place in trials.took:
         each = trials.saves(place)
-        saves = fmean(each)
-        within = max(max(error, sampled) * (1 - saves), (max(each) - min(each)) / 2)
+        saves = trials.saved(place)
+        within = max(max(error, sampled) * (1 - saves), error_of_mean(each))
         believed = saves <= bounds.least + max(AS_GOOD, within)
         saves = min(saves, bounds.least)
-        if saves > max(AS_GOOD, error):
+        # All ran over the same batches, so which of an epoch these were does not matter here
+        if saves > max(AS_GOOD, error * (1 - saves), error_of_mean(each)):
             found.append(Worth(table[place], saves, within, believed))
     return found
 

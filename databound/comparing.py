@@ -9,15 +9,20 @@ from typing import NamedTuple
 from .job import Job
 from .setting import Setting
 from .thresholds import BEHIND, COMPARED, FILL, MADE_AFTER
+from .uneven import phase_of
 from .watching import Watch
 
 
 class Compared(NamedTuple):
-    """The seconds that so many *batches* of a real run *took*, and those of the model's *forecast*."""
+    """The seconds that so many *batches* of a real run *took*, and those of the model's *forecast*.
+
+    They are *steady* if they do not begin with the run: no worker starts in them.
+    """
 
     took: float
     forecast: float
     batches: int
+    steady: bool = True
 
 
 class Window(NamedTuple):
@@ -59,17 +64,24 @@ def compared(job: Job, seen: Watch, setting: Setting) -> Compared | None:
     None is returned for a run that is too short to be compared. Of a loader without an end, a
     run may see more batches than the model has.
     """
-    window = window_of(seen, job.count(setting), job.numbers.uneven.turn)
+    count = job.count(setting)
+    if not job.numbers.stream:  # the run may have gone over an epoch more than once
+        count *= max(1, math.ceil(len(seen.batches) / max(1, count)))
+    window = window_of(seen, count, job.numbers.uneven.turn)
     if window is None or window.last <= window.first:
         return None
-    model = job.modelled(setting, watched=True)
+    uneven = job.numbers.uneven
+    before = 0
+    if uneven.turn > 1:
+        before = phase_of([batch.step for batch in seen.batches], uneven.steps)
+    model = job.modelled(setting, watched=True, steps_before=before)._replace(batches=count)
     # A run that is left goes on until its buffers are empty
     most = window.last + max(setting.ahead, MADE_AFTER * setting.num_workers)
     arrivals = [0.0, *model.run(1, most).epochs[0].arrivals]
     came = [seen.began, *(batch.got for batch in seen.batches)]
     took = came[window.last] - came[window.first]
     forecast = arrivals[window.last] - arrivals[window.first]
-    return Compared(took, forecast, window.last - window.first)
+    return Compared(took, forecast, window.last - window.first, window.first > 0)
 
 
 def setting_of(job: Job, workers: int, threads: int) -> Setting:

@@ -21,6 +21,7 @@ from .thresholds import (
     SIMULATED,
     STOP,
     STOP_EACH,
+    UNEVEN,
 )
 from .uneven import GOLDEN
 
@@ -39,7 +40,7 @@ class Model(NamedTuple):
     """A job with a *setting*, whose batches are *times* as large as those that were measured.
 
     An epoch has *batches*. In one that is *watched* they come in the order of the runs, which
-    is spread over an epoch; otherwise in that of a training.
+    is spread over an epoch; otherwise in that of a training. *steps_before* it have been made.
     """
 
     numbers: JobNumbers
@@ -47,6 +48,7 @@ class Model(NamedTuple):
     batches: int
     times: float = 1.0
     watched: bool = False
+    steps_before: int = 0
 
     def grown(self, part: str) -> float:
         """Return the factor by which a *part* takes longer for batches of this size."""
@@ -58,6 +60,12 @@ class Model(NamedTuple):
         """The factor by which real runs beside as many workers took longer than the model."""
         step = self.numbers.threads[self.setting.threads]
         return between(step.unexplained, self.setting.num_workers)
+
+    @property
+    def crowded(self) -> float:
+        """The factor by which batches take longer still, beside more workers than were run."""
+        step = self.numbers.threads[self.setting.threads]
+        return crowding(step.unexplained, self.setting.num_workers)
 
     @property
     def train(self) -> float:
@@ -84,7 +92,7 @@ class Model(NamedTuple):
         if not setting.num_workers:
             return DataLoader(batches, batch_size=None)
         handling = Handling(
-            first=known.first,
+            first=known.first - known.first_works,
             take=known.take * self.unexplained * self.grown("take"),
             stop=STOP,
             stop_each=STOP_EACH,
@@ -107,7 +115,7 @@ class Model(NamedTuple):
         would compute together ever after, and want more cores.
         """
         known = self.numbers
-        longer = self.unexplained * self.grown("make")
+        longer = self.unexplained * self.crowded * self.grown("make")
         if self.setting.num_workers:
             waits = known.waits * longer
             works = known.works * longer
@@ -120,15 +128,23 @@ class Model(NamedTuple):
             factors = known.uneven.of_epoch(count)
         # Each worker opens an iterable; else the first sample of an epoch opens what it needs
         opens = self.setting.workers_at_work if known.stream else 1
+        workers = self.setting.num_workers if known.first_works else 0
+        begun = set[int]()
 
         def fetch(number: int) -> int:
             share = GOLDEN * number % 1
             wait = waits * factors[number]
-            if number < opens:
+            if number < workers and number not in begun:  # the first one of a worker
+                work(known.first_works, kind="native", stage="First")
+                if self.setting.persistent_workers:
+                    begun.add(number)
+            if known.opening and number < opens:
                 work(known.opening, stage="Open")
-            work(share * wait, stage="Wait")
+            if wait:
+                work(share * wait, stage="Wait")
             work(works * factors[number], kind="native")
-            work((1 - share) * wait, stage="Wait")
+            if wait:
+                work((1 - share) * wait, stage="Wait")
             return number
 
         return fetch
@@ -143,8 +159,11 @@ class Model(NamedTuple):
         seconds = step.seconds * longer
         kind = "native" if step.computes else "wait"
         uneven = known.uneven
+        before = self.steps_before
         options: Options = {
-            "step": lambda number: work(seconds * uneven.of_step(number), kind=kind),
+            "step": lambda number: work(
+                seconds * uneven.of_step(before + number), kind=kind
+            ),
             "machine": Machine(known.cores, min(max(1.0, step.cores), known.cores)),
         }
         if known.device:
@@ -176,8 +195,8 @@ class Model(NamedTuple):
         rest = self.batches % period
         margin = math.ceil((FILL * self.setting.workers_at_work + self.drained) / period)
         periods = PERIODS + margin
-        if self.numbers.uneven:
-            periods *= 2  # to have stragglers enough
+        if self.numbers.uneven:  # no two periods are alike, and stragglers are few
+            periods += math.ceil(UNEVEN / period)
         while True:
             most = min(self.batches, periods * period + rest)
             num_epochs = 2 if self.setting.persistent_workers else 1
@@ -186,7 +205,7 @@ class Model(NamedTuple):
                 break
             paces = [self.paces(epoch, period) for epoch in ran]
             steady = all(abs(one / other - 1) <= SAME_PACE for one, other in paces)
-            if (steady and not self.numbers.uneven) or most >= SIMULATED:
+            if steady or self.numbers.uneven or most >= SIMULATED:
                 break
             periods *= 2
         left_out = self.batches - most
@@ -213,6 +232,24 @@ class Model(NamedTuple):
         last = epoch.count - 1 - self.drained
         first = FILL * self.setting.workers_at_work
         return (epoch.arrivals[last] - epoch.arrivals[first]) / (last - first)
+
+
+def crowding(numbers: dict[int, float], workers: int) -> float:
+    """Return by which factor batches of as many *workers* take longer than those of the most that ran.
+
+    *numbers* has factors by the workers of real runs, and goes on to grow as it did last. Where twice
+    the workers gave as many batches a second as half of them, because a storage gives no more,
+    their factor doubled, and so it will again.
+
+    >>> crowding({0: 1.0, 1: 1.0, 2: 1.1, 4: 2.2}, 16), crowding({0: 1.0, 2: 1.5, 4: 1.5}, 16)
+    (4.0, 1.0)
+    """
+    most = max(numbers)
+    before = max((count for count in numbers if 0 < count <= most / 2), default=most)
+    if workers <= most or before == most:
+        return 1.0
+    grown = math.log(max(1.0, numbers[most] / numbers[before])) / math.log(most / before)
+    return math.pow(workers / most, min(1.0, grown))
 
 
 def between(numbers: dict[int, float], workers: int) -> float:

@@ -291,7 +291,7 @@ def one_pass(subject: LoaderAndStep, first: int, seconds: float, least: int) -> 
     The first one opens what the loader needs, and does not count. It ends after *seconds* and
     when *least* others have come, or with the loader.
     """
-    options = subject.options(0, 2, 1)
+    options = subject.options(0, factor=2, size=1, passes=1)
     for name in ("sampler", "batch_sampler"):
         if name in options:
             options[name] = options[name][first:]

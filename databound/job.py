@@ -15,7 +15,7 @@ from .numbers import JobNumbers, Start, StepNumbers
 from .origin import Origin, origin_of
 from .runs import Subject
 from .setting import Setting, Value
-from .thresholds import AS_MANY
+from .thresholds import AS_MANY, UNMEASURED
 from .uneven import Uneven
 
 Stored = dict[str, Any]
@@ -112,17 +112,20 @@ class Job:
         """The seconds that a step takes at least, with the best number of threads."""
         return min(self.pace(threads) for threads in self.numbers.threads)
 
-    def modelled(self, setting: Setting, *, watched: bool = False) -> Model:
+    def modelled(
+        self, setting: Setting, *, watched: bool = False, steps_before: int = 0
+    ) -> Model:
         """Return the model of this job with a *setting*; *watched*, in the order of the runs.
 
-        Raises ValueError if an epoch has no batch then.
+        Of steps that are not alike, so many were made before. Raises ValueError if an epoch has
+        no batch then.
         """
         count = self.count(setting)
         if not count:
             workers = setting.workers_at_work
             raise ValueError(f"num_workers={workers}: an epoch has no batch then")
         times = (setting.batch_size or self.batch_size) / self.batch_size
-        return Model(self.numbers, setting, count, times, watched)
+        return Model(self.numbers, setting, count, times, watched, steps_before)
 
     def model(
         self, most: int | None = None, **changes: Value
@@ -154,12 +157,17 @@ class Job:
 
         It is what the model missed with the numbers of workers next to the setting's that
         were really run, and no less than what the same run differed from itself; nor less than
-        the error of a mean of batches that are unlike each other, of which only some were seen.
+        the error of a mean of batches that are unlike each other, of which only some were seen. If
+        the workers wait, a storage may give no more to more of them than were run.
         """
         setting = self.setting(**changes)
         missed = self.numbers.threads[setting.threads].missed
         sampled = self.numbers.uneven.sampling_error(self.count(setting))
-        return max(self.numbers.noise, between(missed, setting.num_workers), sampled)
+        off = max(self.numbers.noise, between(missed, setting.num_workers), sampled)
+        most = max(1, *missed)
+        if self.numbers.waits > self.numbers.works and setting.num_workers > most:
+            off += UNMEASURED * math.log2(setting.num_workers / most)
+        return off
 
 
 # ---- in a file ----

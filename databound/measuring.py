@@ -45,6 +45,7 @@ from .thresholds import (
     SHORTER,
     SMALL,
     TO_THE_END,
+    UNSEEN,
     USUAL,
     WARM,
     Durations,
@@ -220,7 +221,7 @@ class Runs:
         usual = self.subject.threads()[-1]
         self.alones[usual] = self.alone
         numbers = [usual]
-        if self.step_of(self.alone).computes:
+        if self.step_of([self.alone]).computes:
             numbers = self.subject.threads()
         seconds = run * (BESIDE if len(numbers) == 1 else BESIDE_EACH)
         wanted = self.numbers_of_workers()
@@ -314,14 +315,17 @@ class Runs:
         self.growth = {part: min(2.0, max(1.0, each)) for part, each in factors.items()}
 
     def step_of(
-        self, alone: Watch, uneven: Uneven | None = None, again: Sequence[Watch] = ()
+        self,
+        runs: Sequence[Watch],
+        uneven: Uneven | None = None,
+        again: Sequence[Watch] = (),
     ) -> StepNumbers:
-        """Return the numbers of a step, from a run without workers whose batches are *uneven*.
+        """Return the numbers of a step, from *runs*, of which the first one has no workers.
 
-        *again* are other runs over the same batches.
+        Batches are *uneven*, and *again* are other runs over the same ones.
         """
         return step_numbers(
-            alone,
+            runs,
             self.subject.device,
             may_launch=self.subject.may_launch,
             uneven=uneven,
@@ -379,7 +383,7 @@ class Runs:
         # Workers that wait see more batches the more they are; those that compute, up to the cores
         waits = mean_of("wait", self.one) > MOSTLY * mean_of("make", self.one)
         pool = [*without, self.one, *self.surveys, *(beside if waits else few)]
-        uneven = unevenness(self.subject.places, pool, self.alone, opening)
+        uneven = unevenness(self.subject.places, pool, [*without, *beside], opening)
         again = [*without, *self.surveys, *beside]
         stream = self.subject.stream
         each = making(self.one, few, again, opening, uneven, stream=stream)
@@ -391,10 +395,11 @@ class Runs:
             waits=each.waits,
             works=each.works,
             first=each.first,
+            first_works=each.first_works,
             take=take_of(self.one, beside),
             start=start_of([self.one, *beside]),
             threads={
-                threads: self.step_of(alone, uneven, [self.one, *self.surveys, *beside])
+                threads: self.step_of([alone, *self.beside[threads]], uneven, again[1:])
                 for threads, alone in self.alones.items()
             },
             stream=stream,
@@ -446,8 +451,9 @@ def job_from(runs: Runs, numbers: JobNumbers) -> Job:
     if subject.stream:
         sizes = [batch.samples for batch in runs.alone.batches]
         known = 0 if runs.alone.whole else next(iter(numbers.totals.values()), 0)
-        samples = known or sum(sizes)
         whole = bool(known or runs.alone.whole)
+        # An epoch that did not end is long: what happens once in it hardly counts
+        samples = known or sum(sizes) * (1 if whole else UNSEEN)
         size = subject.batch_size or max(sizes)
         batches = math.ceil(samples / size)
     else:

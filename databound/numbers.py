@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import fmean, median
+from statistics import fmean, median, median_low
 from typing import Literal, NamedTuple
 
 from .device import OnDevice
@@ -12,6 +12,7 @@ from .uneven import (
     Uneven,
     factors,
     late_places,
+    mean_turn,
     turn_of,
     whole_turns,
     without_hiccups,
@@ -54,7 +55,8 @@ class Start(NamedTuple):
 class JobNumbers:
     """What the model of a loader needs to know of a job, in seconds unless it says otherwise.
 
-    A worker *waits* and *works* for each batch, for its *first* one longer, and the loop needs
+    A worker *waits* and *works* for each batch, for its *first* one longer, of which *first_works* is
+    on a core, and the loop needs
     *take* for a batch that is ready. The first batch of each epoch takes longer by *opening*; of
     an iterable (a *stream*) that of each worker. *noise* is the share by which the same run
     differed from itself. *totals* are the samples of an epoch of a stream, by the number of
@@ -83,6 +85,7 @@ class JobNumbers:
     uneven: Uneven = field(default_factory=Uneven)
     others: float = 0.0
     not_measured: list[int] = field(default_factory=list)
+    first_works: float = 0.0
 
 
 # ---- times of one run ----
@@ -151,84 +154,134 @@ def opening_of(runs: Sequence[Watch]) -> float:
 
 
 def unevenness(
-    places: Sequence[float], runs: Sequence[Watch], steps: Watch, opening: float
+    places: Sequence[float], runs: Sequence[Watch], stepped: Sequence[Watch], opening: float
 ) -> Uneven:
-    """Return how unlike each other the batches of *runs* are, and the *steps* of one.
+    """Return how unlike each other the batches of *runs* are, and the steps of those that *stepped*.
 
-    *runs* go over the same batches, those at these *places* of an epoch; a stream has none. The one
-    that saw the most of them counts. Of the first batch, *opening* is counted apart.
+    *runs* go over the same batches, those at these *places* of an epoch; a stream has none. Of the
+    first batch, *opening* is counted apart. The first one that *stepped* has no workers.
     """
     found = Uneven()
-    seen = max(runs, key=lambda run: len(run.batches))
-    makes = times_of("make", seen, 1)
+    makes = makes_of(runs, opening, len(places))
     if len(makes) > TOO_FEW:
-        others = [times_of("make", run, 1) for run in runs if run is not seen]
-        by_batch = factors(without_hiccups(makes, [one for one in others if one]))
-        if by_batch:
-            found.makes = [first_factor(runs, by_batch, opening), *by_batch]
-            count = len(found.makes)
-            found.places = [*places[:count]] or [one / count for one in range(count)]
-    taken = without_hiccups(times_of("step", steps))
-    if len(taken) > TOO_FEW:
-        found.turn = turn_of(taken)
-        found.steps = factors(whole_turns(taken))
+        found.makes = factors(makes)
+        count = len(found.makes)
+        found.places = [*places[:count]] or [one / max(1, count) for one in range(count)]
+    turning = max(stepped, key=lambda run: (turn_in(run), len(run.batches)))
+    found.turn = turn_in(turning)
+    taken = steps_of(turning if found.turn > 1 else stepped[0])
+    if found.turn > 1:
+        found.steps = factors(mean_turn(whole_turns(taken), found.turn))
+    elif len(taken) > TOO_FEW:
+        found.steps = factors(taken)
     return found
 
 
-def first_factor(runs: Sequence[Watch], by_batch: Sequence[float], opening: float) -> float:
-    """Return the factor of the first batch, by those of the batches after it.
+def steps_of(run: Watch) -> list[float]:
+    """Return the seconds of the steps of a *run*, without hiccups."""
+    return without_hiccups(times_of("step", run))
 
-    It is the least of all *runs*: a worker starts with it, and *opening* comes on top.
+
+def turn_in(run: Watch) -> int:
+    """Return k if each k-th step of a *run* is long, else 1."""
+    taken = steps_of(run)
+    return turn_of(taken) if len(taken) > TOO_FEW else 1
+
+
+def makes_of(runs: Sequence[Watch], opening: float, count: int) -> list[float]:
+    """Return how long each of the batches that *runs* went over takes to be made, by all of them.
+
+    An epoch has *count* of them; of a stream, where that is 0, each is another one. A worker's first
+    batch shows nothing of the batch, and of an epoch's first one, *opening* is no part. The run with
+    the most batches says how long they take; what another one saw is as many times longer or
+    shorter as the batches that both saw. The (lower) median counts, so a machine that was busy
+    during one of the runs does not make a batch late.
     """
-    found = []
-    for run in runs:
-        first, *others = [time.seconds for time in times_of("make", run)]
-        known = list(zip(others, by_batch, strict=False))
-        mean = sum(time for time, _ in known) / max(1e-9, sum(each for _, each in known))
-        if mean > 0:
-            found.append(max(0.0, first - opening) / mean)
-    return min(found, default=1.0)
+    all_shown = [shown_in(run, runs, opening) for run in runs]
+    usual = max(all_shown, key=len)
+    at_place: dict[int, list[float]] = {place: [each] for place, each in usual.items()}
+    for shown in all_shown:
+        if shown is usual:
+            continue
+        both = [place for place in shown if place in usual]
+        here = sum(shown[place] for place in both)
+        there = sum(usual[place] for place in both)
+        if here > 0 and there > 0:
+            for place, each in shown.items():
+                at_place.setdefault(place, []).append(each * there / here)
+    if count:
+        for place in sorted(at_place)[::-1]:
+            if place >= count:
+                at_place.setdefault(place % count, []).extend(at_place.pop(place))
+    if not at_place:
+        return []
+    known = {place: median_low(each) for place, each in at_place.items()}
+    mean = fmean(known.values())
+    return [known.get(place, mean) for place in range(max(known) + 1)]
 
 
-def mean_step(run: Watch) -> float:
-    """Return the mean of the steps of a *run*, over whole turns if each k-th one is long."""
-    begin = 1 if len(run.batches) > 1 else 0
-    return fmean(whole_turns(without_hiccups(times_of("step", run, begin))))
+def shown_in(run: Watch, runs: Sequence[Watch], opening: float) -> dict[int, float]:
+    """Return how long batches of a *run*, one of *runs*, took to be made, by their places in it.
+
+    First batches of workers are left out.
+    """
+    firsts = {place for place, _ in run.firsts()} if run.workers else set()
+    times = times_of("make", run)
+    if times and not run.workers:
+        times[0] = times[0]._replace(seconds=max(0.0, times[0].seconds - opening))
+    others = [times_of("make", other) for other in runs if other is not run]
+    kept = without_hiccups(times, others) if times else []
+    return {place: each for place, each in enumerate(kept) if place not in firsts}
 
 
 def step_numbers(
-    alone: Watch,
+    runs: Sequence[Watch],
     device: OnDevice | None,
     *,
     may_launch: bool,
     uneven: Uneven | None = None,
     again: Sequence[Watch] = (),
 ) -> StepNumbers:
-    """Return the numbers of a step, from a run without workers whose batches are *uneven*.
+    """Return the numbers of a step, from *runs*, of which the first one has no workers.
 
-    *again* are other runs over the same batches. A step that *may_launch* work on a device launches
-    from one thread; what it really leaves to one is timed apart, as *device*.
+    Batches are *uneven*, and *again* are other runs over the same ones. If each k-th step is long, the
+    first of *runs* counts that saw whole turns. A step that *may_launch* work on a device
+    launches from one thread; what it really leaves to one is timed apart, as *device*.
     """
+    alone = runs[0]
     load = mean_of("load", alone, again, uneven)
     if device:  # waiting for room in the queue is not step time
         return StepNumbers(device.launch, 0.0, load)
-    batches = alone.batches[1:] or alone.batches
+    turn = uneven.turn if uneven else 1
+    run = next((run for run in runs if len(run.batches) > turn), alone)
+    begin = 1 if len(run.batches) > 1 else 0
+    times = times_of("step", run, begin)
+    if turn > 1 and len(times) >= turn:
+        times = times[: len(times) // turn * turn]
+        seconds = fmean(time.seconds for time in times)
+    else:
+        seconds = fmean(without_hiccups(times))
+    batches = run.batches[begin : begin + len(times)]
     core = sum(batch.step_core for batch in batches)
     cores = core / max(1e-9, sum(batch.step for batch in batches))
     # Others threads of a step that waits for a device only wait busily
     cores = min(1.0, cores) if may_launch else cores
-    return StepNumbers(mean_step(alone), cores, load)
+    return StepNumbers(seconds, cores, load)
 
 
 # ---- times of several runs ----
 
 
 class Making(NamedTuple):
-    """What a worker does for a batch: it *waits* and *works*, and longer for its *first* one."""
+    """What a worker does for a batch: it *waits* and *works*, and longer for its *first* one.
+
+    Of what the first one takes longer, *first_works* is on a core.
+    """
 
     waits: float
     works: float
     first: float
+    first_works: float
 
 
 def making(
@@ -249,12 +302,17 @@ def making(
     waits = min(make, mean_of("wait", one, again, uneven))
     if waits < WAITS_ABOVE * make:
         waits = 0.0
+    works = max(0.0, make - waits)
     over = []
+    on_core = []
     for run in (one, *beside):
         for place, batch in run.firsts():
             opens = opening if stream or place == 0 else 0.0
-            over.append(batch.make - opens - make * uneven.of_batch_in_run(place))
-    return Making(waits, max(0.0, make - waits), max(0.0, median(over)))
+            factor = uneven.of_batch_in_run(place)
+            over.append(batch.make - opens - make * factor)
+            on_core.append(batch.make - batch.wait - works * factor)
+    first = max(0.0, median(over))
+    return Making(waits, works, first, min(first, max(0.0, median(on_core))))
 
 
 def start_of(runs: Sequence[Watch]) -> Start:

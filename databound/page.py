@@ -179,7 +179,9 @@ class Recommendation:
         """Say what an epoch takes by the forecast, and what was seen of it."""
         first, later = (milliseconds(seconds) for seconds in self.now)
         words = f"An epoch takes {first}"
-        if first != later:
+        if not self.job.whole:
+            words = f"{counted(self.job.batches, 'batches')} take {later}"
+        elif first != later:
             words = f"The first epoch takes {first}, and a later one takes {later}"
         seen = self.job.seen
         if seen is None:
@@ -222,10 +224,12 @@ class Recommendation:
     def head(self) -> str:
         """Return the words above the changes."""
         if not self.changes:
-            least = percent(max(AS_GOOD, self.error))
+            least = max(AS_GOOD, self.error)
+            if any(row.tried and self.saved(row) > least for row in self.table[1:]):
+                return "No change of a setting saves more than its runs differed from each other."
             if any(knob.worth for knob in self.knobs):
-                return f"No change that can be forecast saves more than {least}."
-            return f"No change of a setting saves more than {least}."
+                return f"No change that can be forecast saves more than {percent(least)}."
+            return f"No change of a setting saves more than {percent(least)}."
         if self.alike > 1:
             return f"Change this (the first {self.alike} save the same; number 1 needs the least):"
         return "Change this:"
@@ -277,8 +281,8 @@ class Recommendation:
         """Return the share of an epoch that *row* saves: by a real run if there was one."""
         now = self.table[0]
         if row.tried is not None and now.tried is not None:
-            return min(self.bounds.any, 1 - row.tried / now.tried)
-        return min(self.bounds.any, 1 - row.mean / now.mean)
+            return min(self.bounds.least, 1 - row.tried / now.tried)
+        return min(self.bounds.least, 1 - row.mean / now.mean)
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table in words, below its heads; what only a forecast saves is in brackets."""

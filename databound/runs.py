@@ -1,5 +1,6 @@
 """Short runs of a loader as its owner wrote it, beside its step or alone."""
 
+import math
 import os
 import random
 import sys
@@ -96,8 +97,9 @@ class Subject(Protocol):
     ) -> Watch:
         """Return what a run with *workers* showed.
 
-        It ends after *seconds* and when *least* batches have come, or with the loader. The run
-        calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
+        It ends after *seconds* and when *least* batches have come, or with the loader. Where an
+        epoch has fewer than *least*, the run goes over them again; an iterable ends when it ends.
+        The run calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
         *size* times as large; *also* are other arguments of its loader. Raises RuntimeError if the
         loader or the step does.
         """
@@ -264,13 +266,20 @@ class LoaderAndStep:
     ) -> Watch:
         """Return what a run with *workers* showed.
 
-        It ends after *seconds* and when *least* batches have come, or with the loader. The run
-        calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
+        It ends after *seconds* and when *least* batches have come, or with the loader. Where an
+        epoch has fewer than *least*, the run goes over them again; an iterable ends when it ends.
+        The run calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
         *size* times as large; *also* are other arguments of its loader. A run whose steps have come
         to their end is shorter. Raises RuntimeError if the loader or the step does.
         """
         begin = partial(
-            self.run_of, workers, step=step, factor=factor, size=size, also=also or {}
+            self.run_of,
+            workers,
+            step=step,
+            factor=factor,
+            size=size,
+            passes=max(1, math.ceil(least * size / max(1, len(self.batches)))),
+            also=also or {},
         )
         run = begin()
         seen = run.until(seconds, least)
@@ -292,11 +301,18 @@ class LoaderAndStep:
         return seen
 
     def run_of(
-        self, workers: int, *, step: bool, factor: int, size: int, also: Mapping[str, Any]
+        self,
+        workers: int,
+        *,
+        step: bool,
+        factor: int,
+        size: int,
+        passes: int,
+        also: Mapping[str, Any],
     ) -> "Run":
         """Return a run that may begin, of a loader with *also* these other arguments."""
-        loader = self.made(self.options(workers, factor, size) | dict(also))
-        numbers = self.numbers[::size]
+        loader = self.made(self.options(workers, factor, size, passes) | dict(also))
+        numbers = (self.numbers * passes)[::size]
         run = Run(
             workers, loader, self.repeated_step if step else None, self.place, numbers
         )
@@ -307,8 +323,8 @@ class LoaderAndStep:
         """Return the number of the first batch that no run has made; 0 if there are not two of them."""
         return self.reached if len(self.batches) - self.reached > 1 else 0
 
-    def options(self, workers: int, factor: int, size: int) -> dict[str, Any]:
-        """Return the arguments of the loader of a run."""
+    def options(self, workers: int, factor: int, size: int, passes: int) -> dict[str, Any]:
+        """Return the arguments of the loader of a run, which goes over an epoch so many times."""
         said = self.loader
         options = {name: getattr(said, name) for name in PASSED if hasattr(said, name)}
         options["collate_fn"] = Collated(said.collate_fn)
@@ -323,9 +339,9 @@ class LoaderAndStep:
             options["drop_last"] = said.drop_last
         elif said.batch_sampler is None:
             options["batch_size"] = None
-            options["sampler"] = self.batches
+            options["sampler"] = self.batches * passes
         else:
-            groups = zip(*[iter(self.batches)] * size, strict=False)
+            groups = zip(*[iter(self.batches * passes)] * size, strict=False)
             options["batch_sampler"] = [[*chain.from_iterable(group)] for group in groups]
         return options
 

@@ -38,6 +38,9 @@ AS_GOOD = 0.02
 TRIED = 3
 # Rounds of trials; in each of them the job as it is runs beside its rivals.
 ROUNDS = 2
+# Rounds at most, if the job as it is differs from itself: with six of them an error is 1/1.7 of that
+# of two, and a user has waited for half a minute.
+MOST_ROUNDS = 6
 # Epochs of a training, of which only the first starts the workers that stay.
 EPOCHS = 10
 # Batches ahead of each worker: PyTorch's own number, and one of which people hope for more.
@@ -110,7 +113,7 @@ UNTIL_READY = 4
 # ---- a forecast (forecast.py) ----
 
 # Batches of a period of a long epoch, and rounds of its workers: costs repeat after it.
-PERIOD = 48
+PERIOD = 24
 PERIOD_ROUNDS = 2
 # Periods that are compared, and that are run at least.
 PERIODS = 2
@@ -118,12 +121,18 @@ PERIODS = 2
 SAME_PACE = 0.005
 # Batches that are simulated at most; the longest epochs are extrapolated from there.
 SIMULATED = 2_000
+# Batches that are simulated of a long epoch whose batches or steps are uneven. The factors of so many
+# are known to a few per cent; more of them cost a user seconds of waiting for a table.
+UNEVEN = 240
 # Batches of a run that is compared with one that was seen.
 COMPARED = 400
 # Batches that each worker of the model still makes after these: a run that is left goes on.
 MADE_AFTER = 8
 # Neighbours among the batches that were seen, one of which stands for a batch that was not.
 NEIGHBOURS = 16
+# Share of a forecast by which it may be off besides, for each doubling of the workers beyond those that
+# were run: if a storage is at its limit, twice the workers take twice as long each.
+UNMEASURED = 0.25
 # Seconds to end workers, and for each of them: of forked ones, with PyTorch. Small beside an epoch.
 STOP = 0.015
 STOP_EACH = 0.001
@@ -192,6 +201,8 @@ BESIDE_EACH = 0.45
 SHORTER = 0.5
 # An iterable that ends shortly after a run shows how many samples it has.
 TO_THE_END = 1.5
+# Times the batches that were seen of an iterable that did not end: as many count as an epoch.
+UNSEEN = 20
 # Rounds of runs beside workers, at least: one run is no run.
 LEAST_ROUNDS = 2
 # The largest number of workers that is run at least, however few the cores are.
@@ -206,7 +217,7 @@ class Durations:
     workers are repeated until *again*. Trials of one setting take *trial* each, and each of two
     passes that look *inside* the loader takes that. Where batches take long, runs go on until there
     are enough of them, but none is begun that would end after *most*, nor a trial that takes
-    *most_of_trial*.
+    *most_of_trial*. All *trials* end after so many seconds, unless there were fewer rounds than ROUNDS.
     """
 
     run: float = 1.0
@@ -216,6 +227,7 @@ class Durations:
     inside: float = 1.5
     most: float = 60.0
     most_of_trial: float = 20.0
+    trials: float = 30.0
 
 
 USUAL = Durations()

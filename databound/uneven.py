@@ -94,6 +94,27 @@ def turn_of(seconds: Sequence[float]) -> int:
     return gaps.pop() if len(gaps) == 1 else 1
 
 
+def phase_of(seconds: Sequence[float], pattern: Sequence[float]) -> int:
+    """Return at which place of a *pattern* of factors the first of *seconds* is.
+
+    A step that works at each fourth call counts its calls itself, through all runs.
+    """
+    mean = fmean(seconds) if seconds else 0.0
+
+    def off(first: int) -> float:
+        return sum(
+            abs(each - mean * pattern[(first + place) % len(pattern)])
+            for place, each in enumerate(seconds)
+        )
+
+    return min(range(len(pattern)), key=off, default=0)
+
+
+def mean_turn(seconds: Sequence[float], turn: int) -> list[float]:
+    """Return the mean of *seconds* at each place of their turns, of which the first begins them."""
+    return [fmean(seconds[place::turn]) for place in range(turn)]
+
+
 def whole_turns(seconds: Sequence[float]) -> Sequence[float]:
     """Return *seconds* as far as they are whole turns, if each k-th of them is late; else all.
 
@@ -115,8 +136,8 @@ class Uneven:
     """By which factors of their means the batches and the steps of an epoch differ.
 
     *makes* has one for each batch that was seen, in the order of the runs, and *places* where in
-    the epoch that batch is, from 0 to 1; *steps* has one for each step, in their order, of
-    whole turns: each *turn*-th step may be long. What is empty is alike.
+    the epoch that batch is, from 0 to 1; *steps* has one for each step, in their order. Each
+    *turn*-th step may be long; then *steps* has one turn. What is empty is alike.
     """
 
     places: list[float] = field(default_factory=list)

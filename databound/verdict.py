@@ -143,7 +143,7 @@ def decide(facts: Facts) -> Verdict:
     if facts.loader is not None and facts.loader <= facts.step:
         return verdict("step-bound")
     if facts.full is not None and facts.full > MOSTLY and not facts.step_counts:
-        if facts.full >= 1 - SMALL:
+        if facts.full * FULL >= 1 - SMALL:
             return Verdict("data-bound", LOADER_FILLS_THE_CORES)
     return verdict("data-bound")
 

@@ -114,7 +114,7 @@ def test_a_forecast_that_promises_more_than_is_possible_is_cut_to_that() -> None
     now = forecast_row(job, {})
     bounds = bounds_of(job, now)
     wonder = TableRow({"num_workers": 1}, 0.01, 0.01, 0.0)
-    (found,) = by_forecast([now, wonder], bounds)
+    (found,) = by_forecast([now, wonder], [1], bounds)
     assert found.saves == bounds.least == pytest.approx(0.5, abs=0.01)
 
 

@@ -6,6 +6,7 @@ from support.modelled_jobs import Modelled
 from databound.device import OnDevice
 from databound.numbers import (
     StepNumbers,
+    makes_of,
     making,
     mean_of,
     on_its_way,
@@ -13,9 +14,10 @@ from databound.numbers import (
     start_of,
     step_numbers,
     take_of,
+    unevenness,
 )
 from databound.thresholds import COMPUTES, READY_FOR, WAITS_ABOVE
-from databound.uneven import Uneven
+from databound.uneven import Uneven, phase_of
 from databound.watching import Watch, WatchedBatch
 
 MS = 0.001
@@ -121,14 +123,14 @@ def test_a_step_that_holds_few_cores_waits_for_an_accelerator(beside: float) -> 
 
 def test_a_step_is_timed_with_the_cores_that_it_holds() -> None:
     alone = run_of(*[20 * MS] * 6, workers=0, core=1.8, load=25 * MS)
-    found = step_numbers(alone, None, may_launch=False)
+    found = step_numbers([alone], None, may_launch=False)
     assert found.seconds == pytest.approx(10 * MS)
     assert found.cores == pytest.approx(1.8)
     assert found.alone == pytest.approx(25 * MS)
     # Threads that only wait busily for a device hold no core of this model
-    assert step_numbers(alone, None, may_launch=True).cores == 1.0
+    assert step_numbers([alone], None, may_launch=True).cores == 1.0
     device = OnDevice(2 * MS, 9 * MS, 3)
-    launched = step_numbers(alone, device, may_launch=True)
+    launched = step_numbers([alone], device, may_launch=True)
     assert (launched.seconds, launched.cores) == (2 * MS, 0.0)
 
 
@@ -182,3 +184,96 @@ def test_batches_of_twice_the_size_take_once_to_twice_as_long(
 
     job = Growing(20 * MS, 10 * MS, computes=False).job()
     assert job.numbers.growth["make"] == pytest.approx(told)
+
+
+# ---- batches and steps by all runs ----
+
+
+def test_a_batch_takes_what_most_runs_say_without_the_first_ones_of_workers() -> None:
+    alone = run_of(*[20 * MS] * 6, workers=0)
+    # Twice as slow, and its third batch was late; so it was in no other run
+    two = run_of(*[90 * MS] * 2, 200 * MS, *[40 * MS] * 5, workers=2)
+    third = run_of(70 * MS, *[20 * MS] * 5, workers=1)
+    makes = makes_of([alone, two, third], 0.0, 0)
+    assert makes[:6] == pytest.approx([20 * MS] * 6)
+    # The last two are in one run alone: beside the others' batches, they took a third of them
+    assert makes[6:] == pytest.approx([40 / 3 * MS] * 2)
+
+
+def test_an_opening_is_no_part_of_the_first_batch() -> None:
+    opens = run_of(120 * MS, *[20 * MS] * 5, workers=0)
+    assert makes_of([opens], 100 * MS, 0) == pytest.approx([20 * MS] * 6)
+
+
+def test_an_epoch_that_a_run_goes_over_again_has_as_many_batches_as_before() -> None:
+    twice = run_of(*[20 * MS, 40 * MS, 20 * MS] * 2, workers=0)
+    assert makes_of([twice], 0.0, 3) == pytest.approx([20 * MS, 40 * MS, 20 * MS])
+    assert len(makes_of([twice], 0.0, 0)) == 6
+
+
+def stepping(*steps: float, workers: int = 0) -> Watch:
+    """A run whose steps take as long as *steps* says, with a core as long as they take."""
+    seen = run_of(*[1 * MS] * len(steps), workers=workers)
+    now = 0.0
+    for number, (batch, step) in enumerate(zip(seen.batches, steps, strict=True)):
+        seen.batches[number] = batch._replace(got=now, stepped=now + step, step_core=step)
+        now += step
+    return seen
+
+
+def test_each_fourth_step_that_works_is_found_in_the_run_that_saw_it_twice() -> None:
+    few = stepping(1 * MS, 1 * MS, 1 * MS)
+    many = stepping(*[1 * MS, 1 * MS, 1 * MS, 97 * MS] * 3, 1 * MS, workers=2)
+    found = unevenness([], [few], [few, many], 0.0)
+    assert found.turn == 4
+    assert found.steps == pytest.approx([0.04, 0.04, 0.04, 3.88])
+    told = step_numbers([few, many], None, may_launch=False, uneven=found)
+    assert told.seconds == pytest.approx(25 * MS)  # of whole turns
+    assert told.cores == pytest.approx(1.0)
+    # A run that has a whole turn is better if it has no workers
+    alone = stepping(*[2 * MS, 2 * MS, 2 * MS, 90 * MS] * 2, 2 * MS)
+    told = step_numbers([alone, many], None, may_launch=False, uneven=found)
+    assert told.seconds == pytest.approx(24 * MS)
+
+
+def test_the_place_of_a_step_in_its_turn_is_where_the_long_one_is() -> None:
+    pattern = [0.0, 0.0, 0.0, 4.0]
+    assert phase_of([0.0, 8.0, 0.0, 0.0, 0.0, 8.0], pattern) == 2
+    assert phase_of([8.0, 0.0, 0.0, 0.0], pattern) == 3
+    assert phase_of([], pattern) == 0
+
+
+def test_of_a_first_batch_what_computes_is_told_from_what_waits() -> None:
+    one = run_of(70 * MS, *[20 * MS] * 7)
+    one.batches[0] = one.batches[0]._replace(wait=40 * MS)
+    found = making(one, [], [], 0.0, ALIKE, stream=False)
+    assert found.first == pytest.approx(50 * MS)
+    assert found.first_works == pytest.approx(10 * MS)
+    assert found.first_works <= found.first
+
+
+# ---- what the thresholds mean, in the words of a user ----
+
+
+@pytest.mark.parametrize(("cores", "computes"), [(0.2, False), (0.5, True), (1.0, True)])
+def test_a_step_that_holds_half_a_core_computes_and_one_with_a_fifth_waits(
+    cores: float, computes: bool
+) -> None:
+    alone = run_of(*[20 * MS] * 6, workers=0, core=cores)
+    assert step_numbers([alone], None, may_launch=False).computes == computes
+
+
+@pytest.mark.parametrize(("share", "waits"), [(0.05, 0.0), (0.1, 2 * MS), (0.9, 18 * MS)])
+def test_a_tenth_of_a_batch_that_waits_is_known_as_waiting(
+    share: float, waits: float
+) -> None:
+    one = run_of(*[20 * MS] * 8, wait=share)
+    found = making(one, [], [], 0.0, ALIKE, stream=False)
+    assert found.waits == pytest.approx(waits)
+
+
+def test_the_first_batches_of_two_workers_count_as_much_as_that_of_one() -> None:
+    one = run_of(30 * MS, *[20 * MS] * 7)
+    two = run_of(60 * MS, 80 * MS, *[20 * MS] * 6, workers=2)
+    found = making(one, [two], [], 0.0, ALIKE, stream=False)
+    assert found.first == pytest.approx(40 * MS)  # the median of 10, 40 and 60

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from math import ceil
 from typing import Any, NamedTuple
 
 import lessonkit
@@ -128,14 +129,19 @@ class Modelled:
         size: int = 1,
         watched: bool = False,
         in_order: bool = True,
+        passes: int = 1,
     ) -> Any:
-        """Return a trace of the thing itself; *watched*, with its batches in the order of the runs."""
+        """Return a trace of the thing itself; *watched*, with its batches in the order of the runs.
+
+        A run goes so many times over them.
+        """
         kind = "native" if self.computes else "wait"
         lost = self.shared if workers and step else Shared()
         slower_step = lost.steps[workers > 1]
         slower_batch = lost.batches[workers > 1]
-        count = len(self.order) // size
-        numbers = self.order if watched and size == 1 else [*range(count)]
+        count = passes * len(self.order) // size
+        numbers = self.order if watched and size == 1 else [*range(count // passes)]
+        numbers = numbers * passes
 
         def longer(number: int) -> float:
             return size * slower_batch * self.of_batch(numbers[number])
@@ -195,8 +201,15 @@ class Modelled:
     ) -> Watch:
         self.ran.append(workers)
         more = {"in_order": also["in_order"]} if also else {}
+        passes = max(1, ceil(least * size / len(self.order)))
         trace = self.trace(
-            workers, step=step, factor=factor, size=size, watched=True, **more
+            workers,
+            step=step,
+            factor=factor,
+            size=size,
+            watched=True,
+            passes=passes,
+            **more,
         )
         arrivals = trace.epochs[0].arrivals
         stepped = self.ends_of_steps(trace, step)
