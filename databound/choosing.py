@@ -271,7 +271,7 @@ def try_best(
         if kind in kinds or len(chosen) == TRIED:
             continue
         kinds.add(kind)
-        if seconds_of_trial(job, row) > durations.most_of_trial:
+        if seconds_with_start(job, row, durations) > durations.most_of_trial:
             trials.too_long.append(as_arguments(row.changes))
             continue
         try:
@@ -312,7 +312,9 @@ def seconds_with_start(job: Job, row: TableRow, durations: Durations) -> float:
     """Return about how long a trial of a *row* takes, with the start of its workers."""
     workers = job.setting(**row.changes).num_workers
     start = job.numbers.start
-    starts = workers * start.in_loop + start.until_ready if workers else 0.0
+    # A worker that is not forked imports all again, and workers share the cores for that
+    at_once = max(1.0, workers / job.numbers.cores)
+    starts = workers * start.in_loop + at_once * start.until_ready if workers else 0.0
     return max(durations.trial, seconds_of_trial(job, row)) + starts
 
 

@@ -30,15 +30,15 @@ def interruptible(main: "greenlet.greenlet") -> Iterator[Callable[[], None]]:
             raise KeyboardInterrupt
         main.throw(KeyboardInterrupt)
 
-    before = signal.signal(signal.SIGINT, stop)
+    def take_it() -> None:
+        signal.signal(signal.SIGINT, stop)
+
+    before = signal.getsignal(signal.SIGINT)
+    take_it()
     try:
-        yield lambda: void(signal.signal(signal.SIGINT, stop))
+        yield take_it
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def void(_: object) -> None:
-    """Return nothing."""
 
 
 def end_children(but: Collection[int] = ()) -> None:

@@ -89,23 +89,11 @@ def test_a_script_is_caught_measured_and_left_in_all_forms_at_once(folder: Path)
 
 
 def test_a_model_is_only_saved_until_the_script_trains_for_us(folder: Path) -> None:
-    changed(folder, SAVES, "torch.save(str(batch), 'checkpoint.pt')")
-    (folder / "train.py").write_text(
-        (folder / "train.py")
-        .read_text("utf-8")
-        .replace("        time.sleep(0.002)\n        torch", "        torch"),
-        "utf-8",
-    )
+    changed(folder, SAVES, "torch.save('the model', f'{time.time_ns()}.pt')")
     ended = run(folder, "train.py", "--lr", "0.1")
     assert "Nothing was saved by the script." in ended.stdout
-    assert not list(folder.glob("after.txt"))
-
-
-def test_what_a_script_writes_by_itself_is_named(folder: Path) -> None:
-    changed(folder, SAVES, "open('losses.csv', 'a').close()")
-    ended = run(folder, "train.py", "--lr", "0.1")
-    if not str(folder).startswith("/tmp"):  # what is temporary is nobody's
-        assert "it wrote losses.csv" in ended.stdout
+    assert len([*folder.glob("*.pt")]) == 1  # after its first step, which was its own
+    assert not (folder / "after.txt").exists()
 
 
 def test_a_module_is_run_as_python_runs_it(folder: Path) -> None:
@@ -204,6 +192,7 @@ def test_without_greenlet_a_sentence_says_what_to_install(folder: Path) -> None:
 # ---- it is stopped ----
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells which processes live")
 def test_ctrl_c_ends_it_with_nothing_left(folder: Path) -> None:
     """Also where the script has a handler of its own, and takes KeyboardInterrupt for itself."""
     changed(
@@ -217,6 +206,7 @@ def test_ctrl_c_ends_it_with_nothing_left(folder: Path) -> None:
     while "measuring" not in process.stderr.readline():
         assert process.poll() is None
     while len(living_in(folder)) < 2:  # until it has a worker
+        assert process.poll() is None
         sleep(0.01)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
@@ -237,7 +227,7 @@ def until_gone(folder: Path) -> None:
 
 def living_in(folder: Path) -> list[int]:
     found = []
-    for entry in Path("/proc").iterdir() if sys.platform == "linux" else ():
+    for entry in Path("/proc").iterdir():
         with suppress(OSError):
             if entry.name.isdigit() and (entry / "cwd").resolve() == folder:
                 found.append(int(entry.name))
