@@ -223,3 +223,11 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "other.json").write_text(text)
     with pytest.raises(ValueError, match="must be a file that databound --set or --watch"):
         load_run(tmp_path / "other.json")
+
+
+def test_a_file_that_is_like_a_run_but_says_another_kind_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    save_run(steady(1), path)
+    path.write_text(path.read_text().replace("databound run", "another run"))
+    with pytest.raises(ValueError, match="must be a file that databound --set or --watch"):
+        load_run(path)

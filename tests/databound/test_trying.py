@@ -238,6 +238,25 @@ def test_an_iterable_is_warned_of(library: Any) -> None:
     assert "2 workers give each sample 2 times unless" in trial.forced.cautions[0]
 
 
+def test_an_iterable_with_one_worker_is_not_warned_of(library: Any) -> None:
+    class Stream(library.utils.data.IterableDataset):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[int]:
+            return iter(range(4))
+
+    trial = Trial(library, {"num_workers": 1})
+    with trial.loops.watched(library):
+        trial.train(library.utils.data.DataLoader(Stream(), batch_size=2, collate_fn=list))
+    assert trial.forced.cautions == []
+
+
+def test_a_line_is_told_once_however_often_it_makes_a_loader(library: Any) -> None:
+    trial = Trial(library, {"num_workers": 1})
+    with trial.loops.watched(library):
+        for _ in range(2):
+            trial.train(trial.loader())
+    assert len(trial.forced.lines) == 1
+
+
 class Threads:
     """Samples that are the number of threads where they are fetched."""
 
