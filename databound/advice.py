@@ -28,11 +28,11 @@ def recommend(loader: Any, step: Callable[[Any], object] | None = None) -> Recom
 
     It takes about 25 seconds: 15 to measure, and ten to run the best settings beside the job as it
     is; twenty more if that differs from run to run. The start of workers is added to that, and
-    takes long if they are not forked; so do batches that take long. A setting that fails is dropped, and the page says so. *step* is
-    really called, with batches of the loader, and may take them apart: give it a model that may be
-    trained. Two lines of text are printed as it goes on. Random states and the number of threads
-    are restored. Instead of both, *loader* may be a `Job` that `measure_job` gave, or one that was
-    stored: of a stored one nothing is run.
+    takes long if they are not forked; so do batches that take long. A setting that fails is
+    dropped, and the page says so. *step* is really called, with batches of the loader, and may
+    take them apart: give it a model that may be trained. Two lines of text are printed as it goes
+    on. Random states and the number of threads are restored. Instead of both, *loader* may be a
+    `Job` that `measure_job` gave, or one that was stored: of a stored one nothing is run.
 
     Raises TypeError if it is no loader, ValueError for one that gives nothing, and
     RuntimeError that says at which batch the loader or the step raised.

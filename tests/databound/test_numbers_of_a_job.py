@@ -231,9 +231,16 @@ def test_each_fourth_step_that_works_is_found_in_the_run_that_saw_it_twice() -> 
     assert told.seconds == pytest.approx(25 * MS)  # of whole turns
     assert told.cores == pytest.approx(1.0)
     # A run that has a whole turn is better if it has no workers
-    alone = stepping(*[2 * MS, 2 * MS, 2 * MS, 90 * MS] * 2, 2 * MS)
+    alone = stepping(*[2 * MS, 2 * MS, 2 * MS, 90 * MS] * 2, *[2 * MS] * 3)
     told = step_numbers([alone, many], None, may_launch=False, uneven=found)
     assert told.seconds == pytest.approx(24 * MS)
+
+
+def test_a_longer_run_that_a_hiccup_disturbed_hides_no_turn() -> None:
+    turns = [1 * MS, 1 * MS, 1 * MS, 97 * MS] * 3
+    disturbed = stepping(*turns, *[1 * MS, 97 * MS], *turns)
+    found = unevenness([], [disturbed], [disturbed, stepping(*turns)], 0.0)
+    assert found.turn == 4
 
 
 def test_the_place_of_a_step_in_its_turn_is_where_the_long_one_is() -> None:
