@@ -209,6 +209,9 @@ def test_an_epoch_that_a_run_goes_over_again_has_as_many_batches_as_before() -> 
     twice = run_of(*[20 * MS, 40 * MS, 20 * MS] * 2, workers=0)
     assert makes_of([twice], 0.0, 3) == pytest.approx([20 * MS, 40 * MS, 20 * MS])
     assert len(makes_of([twice], 0.0, 0)) == 6
+    # A batch that was late in one of the two is not late
+    late = run_of(*[50 * MS, 40 * MS, 20 * MS], *[20 * MS, 40 * MS, 20 * MS], workers=0)
+    assert makes_of([late], 0.0, 3) == pytest.approx([20 * MS, 40 * MS, 20 * MS])
 
 
 def stepping(*steps: float, workers: int = 0) -> Watch:
