@@ -249,7 +249,9 @@ class LoaderAndStep:
             self.start_of_one = max(self.start_of_one, start)
         return seen
 
-    def options(self, workers: int, factor: int, size: int, passes: int) -> dict[str, Any]:
+    def options(
+        self, workers: int, factor: int, size: int, passes: int = 1
+    ) -> dict[str, Any]:
         """Return the arguments of the loader of a run, which goes over an epoch so many times."""
         said = self.loader
         options = {name: getattr(said, name) for name in PASSED if hasattr(said, name)}
