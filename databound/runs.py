@@ -323,7 +323,9 @@ class LoaderAndStep:
         """Return the number of the first batch that no run has made; 0 if there are not two of them."""
         return self.reached if len(self.batches) - self.reached > 1 else 0
 
-    def options(self, workers: int, factor: int, size: int, passes: int) -> dict[str, Any]:
+    def options(
+        self, workers: int, factor: int, size: int, passes: int = 1
+    ) -> dict[str, Any]:
         """Return the arguments of the loader of a run, which goes over an epoch so many times."""
         said = self.loader
         options = {name: getattr(said, name) for name in PASSED if hasattr(said, name)}

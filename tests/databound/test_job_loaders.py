@@ -256,6 +256,7 @@ def test_a_stream_that_never_ends_is_measured_for_what_was_seen(
     job = measured(library.utils.data.DataLoader(stream(library, math.inf), 4))
     assert not job.whole
     assert job.samples > 0
+    job.numbers.noise = 0.0  # whatever else runs on this machine
     assert "after the samples that were seen" in page_of(job)
 
 

@@ -209,6 +209,9 @@ def test_an_epoch_that_a_run_goes_over_again_has_as_many_batches_as_before() -> 
     twice = run_of(*[20 * MS, 40 * MS, 20 * MS] * 2, workers=0)
     assert makes_of([twice], 0.0, 3) == pytest.approx([20 * MS, 40 * MS, 20 * MS])
     assert len(makes_of([twice], 0.0, 0)) == 6
+    # A batch that was late in one of the two is not late
+    late = run_of(*[50 * MS, 40 * MS, 20 * MS], *[20 * MS, 40 * MS, 20 * MS], workers=0)
+    assert makes_of([late], 0.0, 3) == pytest.approx([20 * MS, 40 * MS, 20 * MS])
 
 
 def stepping(*steps: float, workers: int = 0) -> Watch:
@@ -231,9 +234,16 @@ def test_each_fourth_step_that_works_is_found_in_the_run_that_saw_it_twice() -> 
     assert told.seconds == pytest.approx(25 * MS)  # of whole turns
     assert told.cores == pytest.approx(1.0)
     # A run that has a whole turn is better if it has no workers
-    alone = stepping(*[2 * MS, 2 * MS, 2 * MS, 90 * MS] * 2, 2 * MS)
+    alone = stepping(*[2 * MS, 2 * MS, 2 * MS, 90 * MS] * 2, *[2 * MS] * 3)
     told = step_numbers([alone, many], None, may_launch=False, uneven=found)
     assert told.seconds == pytest.approx(24 * MS)
+
+
+def test_a_longer_run_that_a_hiccup_disturbed_hides_no_turn() -> None:
+    turns = [1 * MS, 1 * MS, 1 * MS, 97 * MS] * 3
+    disturbed = stepping(*turns, *[1 * MS, 97 * MS], *turns)
+    found = unevenness([], [disturbed], [disturbed, stepping(*turns)], 0.0)
+    assert found.turn == 4
 
 
 def test_the_place_of_a_step_in_its_turn_is_where_the_long_one_is() -> None:
