@@ -140,6 +140,8 @@ class Scene(TypedDict):
     strip: StripScene | None  # of several ranks
     formula: NotRequired[FormulaScene]
     verdict: NotRequired[VerdictScene]
+    # The baseline run beside it, where that is not the one of the start; None if there is none
+    pinned: NotRequired[Scene | None]
 
 
 # ---- pictures that nothing turns ----

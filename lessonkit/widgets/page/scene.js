@@ -125,6 +125,8 @@
  * @property {StripScene | null} strip of several ranks
  * @property {FormulaScene} [formula]
  * @property {VerdictScene} [verdict]
+ * @property {Scene | null} [pinned] the baseline run beside it, where that is not the one of the
+ *   start; null if there is none
  */
 
 /**

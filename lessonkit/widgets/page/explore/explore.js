@@ -65,6 +65,7 @@ export class Explore {
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
     const above = [this.task?.node, this.controls.node, this.error, this.formula?.node];
     el.append(...above.filter(Boolean), ...this.view.nodes, this.panel);
+    this.pinned = state.pinned; // the baseline run at the start
     this.view.pinned = state.pinned;
     this.view.first = state.scene;
     if (!state.alone) this.view.strip.choose = (rank) => this.choose(rank);
@@ -171,9 +172,13 @@ export class Explore {
     }
     this.refuse("");
     this.seen = values;
+    if (!this.baseline) this.view.pinned = this.baselineOf(scene);
     if (this.task) this.judge(scene.verdict);
     return this.view.draw(this.formula?.show(scene) ?? scene);
   }
+
+  // The one of the lesson does the same job as the run above it; one that a learner has set stays.
+  baselineOf = ({ pinned }) => (pinned === undefined ? this.pinned : pinned);
 
   judge(verdict) {
     this.given ??= verdict.goals; // nobody has moved a control yet
@@ -218,7 +223,7 @@ export class Explore {
   reset() {
     this.baseline = undefined;
     this.comes = undefined;
-    this.view.pinned = JSON.parse(this.model.get("state")).pinned;
+    this.view.pinned = this.pinned;
     this.view.real = null;
     this.panel.replaceChildren();
     this.controls.set(this.start);
