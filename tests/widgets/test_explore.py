@@ -79,7 +79,9 @@ def test_where_a_pipeline_has_no_baseline_run_nothing_is_compared() -> None:
             raise ValueError("http needs a worker")
         return Dataset.range(3).map(cost=0.01 if job == "images" else 0.02)
 
-    said = Said(explore(made, pinned={"workers": 0}, workers=(0, 2), job=["images", "http"]))
+    said = Said(
+        explore(made, pinned={"workers": 0}, workers=(0, 2), job=["images", "http"])
+    )
     _, scene = said.ask({"do": "show", "id": 1, "values": {"workers": 1, "job": 1}})
     assert scene["pinned"] is None
     assert scene["perSample"] == benchmark(made(1, "http")).per_sample
