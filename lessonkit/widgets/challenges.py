@@ -14,7 +14,6 @@ from .page_data import figures_and_words, page_data
 from .sandbox import described, sentence_of
 from .widget import Page
 
-
 SAME = "The same figures as before"
 
 
