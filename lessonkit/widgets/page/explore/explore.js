@@ -11,7 +11,7 @@ import {
   tableHead,
   uniqueNumber,
 } from "../base/dom.js";
-import { asking, SILENT } from "../base/kernel.js";
+import { asking, keeping, SILENT } from "../base/kernel.js";
 import { Task } from "../challenge/task.js";
 import { Record } from "../lesson/record.js";
 import { View } from "../pictures/view.js";
@@ -83,6 +83,7 @@ export class Explore {
     });
     if (state.alone || !controls.length) return;
     const begins = controls.map((one) => `${one.label} ${settingOf(one, one.value)}`).join(", ");
+    this.save = keeping(model, () => {}); // for who reads the notebook without this browser
     this.record = new Record(model, task ? "challenge" : "view", task?.text ?? begins);
     this.recall(this.record.read());
     this.view.looked = () => this.keep();
@@ -132,6 +133,7 @@ export class Explore {
     const baseline = this.baseline && this.settings(this.baseline);
     const rank = this.view.isOpen ? this.pictures.rank : undefined;
     this.record?.write({ said, ...judged, looks, baseline, rank });
+    if (judged) this.save({ said, ...judged });
   }
 
   // As a record has them: a text for each control, so that a lesson may give it more of them.
