@@ -122,7 +122,8 @@ def test_the_end_of_a_bar_follows_the_hand_while_no_kernel_answers(
     page.locator(".lk-formula > b", has_text=total).wait_for()
     assert page.locator(".lk-figures", has_text=total).count() == 1
     assert (
-        page.locator(".lk-formula .lk-right").inner_text().strip() == "✓ as long as the run"
+        page.locator(".lk-formula .lk-right").inner_text().strip()
+        == "✓ the same as the run"
     )
 
 

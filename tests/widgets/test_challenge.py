@@ -41,7 +41,7 @@ def test_it_passes_within_every_limit() -> None:
     assert outcome.passed
     assert repr(outcome).splitlines() == [
         "Passed: every goal is met.",
-        "- met: time per sample: 31.2 ms (at most 32.5 ms)",
+        "- met: time per sample: 31.25 ms (at most 32.5 ms)",
         "- met: files open at the same time: 6 (at most 6)",
         "- met: calls at the same time: 2 (at most 4)",
     ]

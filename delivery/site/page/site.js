@@ -1,6 +1,6 @@
 // The line above a lesson: what is loading, which copy is open, and how to get at one's work.
 
-import { begin, goToSection, hasPlace, letGo, panel, soon } from "./reader.js";
+import { begin, goToSection, hasPlace, letGo, panel, placeIn, soon } from "./reader.js";
 import { allWork, hasRoom, keep, recall, saved, zip } from "./work.js";
 
 const here = new URL(".", import.meta.url);
@@ -60,20 +60,18 @@ async function showOpening() {
     opening.style.top = `${line.offsetHeight}px`;
     await soon(50);
   }
-  const { top } = opening.getBoundingClientRect();
-  const offset = (heading) => heading.getBoundingClientRect().top - top;
-  const headings = [...opening.querySelectorAll("h2")];
-  const read = headings.findLast((heading) => offset(heading) < opening.clientHeight - 30);
+  const { section, offset } = placeIn(opening);
   try {
-    if (opening.scrollTop && read) await goToSection(read.id, offset(read));
+    const isFollowed = location.hash !== ""; // the lesson is where a link led already
+    if (section && !isFollowed) await goToSection(section, offset);
   } finally {
     opening.remove();
   }
 }
 
 // A reader who comes to a place further down cannot read there yet: this says what comes, until the
-// cells there live and move no more. While Python itself still comes, text and stored pictures are
-// better than to wait, and a cell that never ends is not waited for.
+// lesson is there with the text and the pictures that were stored, which are better than to wait. Its
+// cells come to life one by one, and the place is held meanwhile.
 async function showCover() {
   const [cover, title, told] = ["main", "h1", "p"].map((tag) => document.createElement(tag));
   cover.id = "lessons-cover";
@@ -95,16 +93,12 @@ async function showCover() {
   };
   go().catch((error) => console.warn(error));
   while (!isPlaced && !isLate) await soon(50);
-  const placed = performance.now();
-  const isComing = () => started && started !== "failed" && !isSettled;
-  while (isComing() && performance.now() < placed + PATIENT) await soon(50);
   cover.remove();
 }
 
 const FIRST = ".lk-live:not([inert]) .lk-predict";
 let isLate = false; // there is no Python, or the whole lesson has run
 let isPlaced = false; // the reader's place in the lesson is in sight
-let isSettled = false; // and all cells have run that are not folded
 const isAlive = () => isLate || document.querySelector(FIRST) !== null;
 const isOpen = () => document.querySelector(".jp-RenderedMarkdown h1") !== null;
 
@@ -322,7 +316,6 @@ async function start() {
   say("Python is here: the lesson comes alive …", true);
   await runLesson();
   const settled = running.then(() => soon(DRAWN));
-  settled.then(() => (isSettled = true));
   isLate = true;
   letGo(settled);
   started = "done";

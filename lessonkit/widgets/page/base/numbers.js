@@ -18,8 +18,14 @@ export function nearest(all, away) {
 // Numbers, times and sizes as `lessonkit/words.py` writes them.
 const GROUPED = new Intl.NumberFormat("en", { signDisplay: "negative" });
 
+const EXACT = 1e-9; // what floating point may add to a number of two digits, or take from it
+
 /** @param {number} size */
-const digitsOf = (size) => (size < 10 ? 2 : size < 1000 ? 1 : 0);
+function digitsOf(size) {
+  if (size >= 1000) return 0;
+  const isExact = Math.abs(size - Math.round(100 * size) / 100) < EXACT;
+  return size < 10 || isExact ? 2 : 1;
+}
 
 /**
  * @param {number} value
