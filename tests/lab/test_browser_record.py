@@ -188,7 +188,7 @@ def test_who_asks_for_it_is_asked_again_and_begins_anew(page: Any) -> None:
         "kind": "number",
         "question": "How long?",
         "said": 200,
-        "sure": "a guess",
+        "sure": "",  # of the next answer nothing is said yet
         "tries": [{"said": 200, "words": "200 ms", "sure": "a guess", "right": False}],
         "right": False,
     }

@@ -383,10 +383,20 @@ async function runCells(cells) {
     }
     if (isMine) recall(STUCK, cell.model.id);
     const late = setTimeout(() => isMine && say(STILL), PATIENT);
+    const release = keepHeight(cell);
     await cell.constructor.execute(cell, sessionContext).catch(() => 0); // it shows what went wrong
     clearTimeout(late);
+    setTimeout(release, DRAWN);
     if (isMine && now === ran) recall(STUCK, "");
   }
+}
+
+// What a cell has shown goes away before the new comes, which is as high: what is below stays where it
+// is meanwhile.
+function keepHeight({ outputArea }) {
+  const { node } = outputArea;
+  node.style.minHeight = `${node.offsetHeight}px`;
+  return () => (node.style.minHeight = "");
 }
 
 // JupyterLab does not say what cells and their editors are, and a screen reader has to.

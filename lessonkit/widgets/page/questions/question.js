@@ -5,7 +5,7 @@ import { button, div, marked, question, spoken, verdict } from "../base/dom.js";
 import { asking, keeping, SILENT } from "../base/kernel.js";
 import { cellAfter, goOn, outside } from "../lesson/cells.js";
 import { Classroom } from "../lesson/classroom.js";
-import { Cover } from "../lesson/cover.js";
+import { Cover, SHOW } from "../lesson/cover.js";
 import { Record } from "../lesson/record.js";
 import { Report } from "../lesson/report.js";
 import { View } from "../pictures/view.js";
@@ -40,6 +40,7 @@ import { Radios } from "./radios.js";
  * @property {boolean} [right]
  */
 
+const REGRET = 30000; // ms in which tries that were forgotten can be brought back
 const LAST_TIME = "This is your answer from last time. You have not committed to it yet.";
 
 export class Question {
@@ -83,8 +84,11 @@ export class Question {
     /** @type {View | null} */
     this.view = null;
     this.later = model.timer();
+    this.regret = model.timer();
+    this.undo = div("lk-undo");
+    this.isHeard = false; // whether the page can ask it to show its run
     const asked = [question(`${state.asks} `, state.question), this.answer.node, this.sure.node];
-    this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.list);
+    this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.list, this.undo);
     el.append(this.card);
     if (isVote) el.append(new Report().node); // at the end of a lesson
     this.card.addEventListener("change", () => this.keep());
@@ -104,7 +108,10 @@ export class Question {
       return;
     }
     const around = new Cover(this.card, this.model);
-    const { dataset } = outside(this.card);
+    const seen = outside(this.card);
+    const { dataset } = seen;
+    if (!this.isHeard) this.model.listen(seen, SHOW, () => this.ask({ do: "reveal" }));
+    this.isHeard = true;
     const { answered } = this.card.dataset;
     dataset.asks = "";
     if (answered === undefined) delete dataset.answered;
@@ -126,8 +133,8 @@ export class Question {
     this.keep();
   }
 
-  keep() {
-    const did = {
+  get did() {
+    return {
       said: this.answer.get(),
       sure: this.levels[this.sure.get()] ?? "",
       tries: this.tried,
@@ -135,6 +142,10 @@ export class Question {
       shown: this.shown,
       waits: this.waits,
     };
+  }
+
+  keep() {
+    const { did } = this;
     this.record.write(did);
     this.save({ ...did, verdict: this.verdict });
   }
@@ -167,12 +178,28 @@ export class Question {
   }
 
   forget() {
+    const { did } = this;
     this.record.forget();
     this.model.set("kept", "");
     this.model.save_changes();
     this.model.end(); // another one hears the kernel from now on
     this.el.replaceChildren();
-    new Question(this.whole, this.el).focus();
+    const anew = new Question(this.whole, this.el);
+    anew.offer(did);
+    anew.focus();
+  }
+
+  // What was forgotten can be brought back for a while, until another answer is there.
+  offer(did) {
+    const back = button("undo", "Undo: bring my tries back", () => {
+      this.undo.replaceChildren();
+      this.recall(did);
+      this.settle();
+      this.keep();
+      this.focus();
+    });
+    this.undo.append("Your tries are forgotten. ", back);
+    this.regret.start(() => this.undo.replaceChildren(), REGRET);
   }
 
   focus() {
@@ -194,6 +221,7 @@ export class Question {
       return;
     }
     if (!this.isNew(said, sure)) return;
+    this.undo.replaceChildren();
     const anew = !this.tried.length;
     this.tried.push({ said, sure: this.levels[sure], when: new Date().toISOString() });
     this.ask({ do: "commit", said, sure, anew });
@@ -224,6 +252,7 @@ export class Question {
       this.waits = undefined;
     }
     if (!this.verdict?.right) this.verdict = told;
+    if (!told.right) this.sure.set(-1); // nobody is as sure of the next answer without saying so
     this.keep();
     const isHere = this.card.contains(document.activeElement);
     this.conclude(told);
