@@ -3,8 +3,8 @@
 A number has two digits after the point if it is below 10, one if it is below 1,000, and none if
 it is larger; zeros at the end are left out, a half goes to the even digit as in Python's own
 formats, and commas set the thousands apart. But a number below 1,000 that has no more than two
-digits keeps both: a question that says 34.25 ms and an answer of 34.2 ms would not agree. A time of 10 s or more is in seconds with two
-digits, a shorter one in milliseconds.
+digits keeps both: a question of 34.25 ms and an answer of 34.2 ms would not agree. A time of 10 s
+or more is in seconds with two digits, a shorter one in milliseconds.
 Only in the columns of a table have all numbers three digits, so that the points are in line.
 `widgets/page/base/numbers.js` follows the same rules, and a table that both are tested with holds
 the two together.

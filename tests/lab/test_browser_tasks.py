@@ -86,7 +86,9 @@ def test_a_prediction_comes_before_the_run(page: Any) -> None:
     assert asked.locator(".lk-timeline").count() == 0
     asked.get_by_label("Your answer in ms").fill("210")
     commit.click()
-    assert said.inner_text() == "Say how sure you are."  # of this answer, and not of the last
+    assert (
+        said.inner_text() == "Say how sure you are."
+    )  # of this answer, and not of the last
     asked.get_by_label("certain").check()
     asked.get_by_label("Your answer in ms").press("Enter")
     said.get_by_text("Right. The answer is 210 ms. Everything adds up.").wait_for()

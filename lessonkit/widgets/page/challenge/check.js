@@ -37,10 +37,15 @@ export function runCell(cell) {
 export function checkButton(life, where) {
   const later = life.timer();
   const cells = () => life.widget_manager?.context?.model?.cells;
-  const check = button("check", "Check your attempt: run its cell", () => {
-    const cell = cellOfAttempt(where(), cells());
-    if (cell) runCell(cell);
-  });
+  const check = button(
+    "check",
+    "Check your attempt: run its cell",
+    () => {
+      const cell = cellOfAttempt(where(), cells());
+      if (cell) runCell(cell);
+    },
+    { class: "lk-primary" },
+  );
   // A view is made before it has its place in the page.
   const look = () => {
     const el = where();

@@ -63,8 +63,11 @@ export class Explore {
     );
     if (task) this.task = new Task(task, () => this.keep());
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
-    const above = [this.task?.node, this.controls.node, this.error, this.formula?.node];
-    el.append(...above.filter(Boolean), ...this.view.nodes, this.panel);
+    // What a control changes stays in sight with it.
+    const [figures, ...pictures] = this.view.nodes;
+    const changed = [this.controls.node, this.formula?.node, figures];
+    const top = div("lk-top", ...changed.filter(Boolean));
+    el.append(...(this.task ? [this.task.node] : []), top, this.error, ...pictures, this.panel);
     this.pinned = state.pinned; // the baseline run at the start
     this.view.pinned = state.pinned;
     this.view.first = state.scene;

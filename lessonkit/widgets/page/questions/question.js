@@ -40,6 +40,7 @@ import { Radios } from "./radios.js";
  * @property {boolean} [right]
  */
 
+const PRIMARY = { class: "lk-primary" }; // the one thing to do next
 const REGRET = 30000; // ms in which tries that were forgotten can be brought back
 const LAST_TIME = "This is your answer from last time. You have not committed to it yet.";
 
@@ -63,7 +64,7 @@ export class Question {
     this.sure = new Radios(state.sure, "How sure are you?", commit);
     this.tools = div(
       "lk-tools",
-      button("commit", "Commit to this answer", () => this.commit()),
+      button("commit", "Commit to this answer", () => this.commit(), PRIMARY),
       button(
         "show me anyway",
         isVote ? "Show which is right" : "Show the run without an answer",
@@ -79,7 +80,7 @@ export class Question {
     this.waits = undefined; // whether the teacher has not shown the verdict yet
     this.verdict = undefined; // the last one, or the one that was right
     this.heard = undefined; // the last one that came, which may still wait
-    this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el));
+    this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el), PRIMARY);
     this.again = button("ask me again", "Ask me again, and forget my tries", () => this.forget());
     /** @type {View | null} */
     this.view = null;
@@ -265,6 +266,7 @@ export class Question {
     if (tried.length) this.list.replaceChildren("Your tries: ", ...tried);
     if (!right) return;
     this.card.dataset.answered = "";
+    for (const one of this.tools.children) one.classList.remove(PRIMARY.class); // to go on is, now
     this.card.append(div("lk-tools", this.on, this.again));
     this.settle();
     if (this.answer.correct) {
