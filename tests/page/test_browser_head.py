@@ -1,4 +1,4 @@
-"""The head of an experiment stays in sight with what it changes, and the switches for a class lie on nothing."""
+"""The head of an experiment stays in sight; the switches for a class lie on nothing."""
 
 from typing import Any
 

@@ -40,6 +40,12 @@ function place() {
   return cell ? { id: cell.model.id, offset: topOf(cell.node) } : null;
 }
 
+export function cellsInSight() {
+  const high = outer()?.clientHeight ?? 0;
+  const isSeen = ({ node }) => topOf(node) < high && topOf(node) + node.offsetHeight > 0;
+  return (panel()?.content?.widgets ?? []).filter(isSeen);
+}
+
 let release = () => 0;
 
 // Holds a cell at this distance from the top, until the reader moves or it is let go.
@@ -111,9 +117,10 @@ export async function begin() {
   if (section) await goToSection(section);
   else if (last) await goToPlace(last);
   let timer = 0;
+  let at = place();
   const keep = () => {
     timer = 0;
-    const at = place();
+    at = place();
     if (at) recall(key, JSON.stringify(at));
   };
   const later = () => {
@@ -121,6 +128,12 @@ export async function begin() {
     timer = setTimeout(keep, SETTLED);
   };
   document.addEventListener("scroll", later, true);
+  // A page that gets another width, as a phone that is turned, keeps its pixels and not the place.
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth !== width && at) goToPlace(at);
+    width = innerWidth;
+  });
   addEventListener("pagehide", () => timer && keep()); // somebody leaves right after a scroll
 }
 

@@ -1,6 +1,8 @@
 // The line above a lesson: what is loading, which copy is open, and how to get at one's work.
 
-import { begin, goToSection, hasPlace, letGo, panel, placeIn, soon } from "./reader.js";
+import {
+  begin, cellsInSight, goToSection, hasPlace, letGo, panel, placeIn, soon,
+} from "./reader.js";
 import { allWork, hasRoom, keep, recall, saved, zip } from "./work.js";
 
 const here = new URL(".", import.meta.url);
@@ -70,8 +72,9 @@ async function showOpening() {
 }
 
 // A reader who comes to a place further down cannot read there yet: this says what comes, until the
-// lesson is there with the text and the pictures that were stored, which are better than to wait. Its
-// cells come to life one by one, and the place is held meanwhile.
+// cells there live and move no more; those further down come to life later. While Python itself still
+// comes, text and stored pictures are better than to wait, and a cell that never ends is not waited
+// for.
 async function showCover() {
   const [cover, title, told] = ["main", "h1", "p"].map((tag) => document.createElement(tag));
   cover.id = "lessons-cover";
@@ -93,6 +96,10 @@ async function showCover() {
   };
   go().catch((error) => console.warn(error));
   while (!isPlaced && !isLate) await soon(50);
+  const placed = performance.now();
+  const isComing = () => started && started !== "failed" && !cellsInSight().every(lives);
+  while (isComing() && performance.now() < placed + PATIENT) await soon(50);
+  await soon(DRAWN);
   cover.remove();
 }
 
@@ -307,7 +314,7 @@ async function start() {
     const isStarting = words.textContent.startsWith("Python starts");
     if (status === "restarting") {
       say("Python starts again …");
-      [ran, running, left] = [new Set(), Promise.resolve(), ""];
+      [ran, ended, running, left] = [new Set(), new Set(), Promise.resolve(), ""];
     } else if (status === "idle" && isStarting) {
       say("Python is ready again.");
       runLesson().then(() => left && say(left));
@@ -350,6 +357,8 @@ function inside(widget) {
 // ---- running ----
 
 let ran = new Set(); // cells, since Python has started
+let ended = new Set(); // those of them that have run to their end
+const lives = (cell) => cell.model.type !== "code" || ended.has(cell);
 const STUCK = `lessons stuck ${here.pathname}${path}`;
 const LEFT_OUT = "A cell that you changed did not end the last time, and was left out: "
   + "change it, then run it.";
@@ -378,6 +387,7 @@ async function runCells(cells) {
     const isMine = !published.has(codeOf(cell).trim());
     if (isMine && recall(STUCK) === cell.model.id) {
       left = LEFT_OUT;
+      ended.add(cell);
       recall(STUCK, "");
       continue;
     }
@@ -386,6 +396,7 @@ async function runCells(cells) {
     const release = keepHeight(cell);
     await cell.constructor.execute(cell, sessionContext).catch(() => 0); // it shows what went wrong
     clearTimeout(late);
+    ended.add(cell);
     setTimeout(release, DRAWN);
     if (isMine && now === ran) recall(STUCK, "");
   }

@@ -42,7 +42,7 @@ export class Teaching {
     this.moves = html("span", { hidden: true }, this.before, this.after, this.title);
     const title = "For a class: large type, one section at a time";
     const switches = [html("summary", { title }, "Aa"), this.large, this.alone, this.moves];
-    this.node = html("details", { class: "lk lk-class" }, ...switches);
+    this.node = html("details", { class: "lk-class" }, ...switches);
   }
 
   // Every widget asks for it when it is drawn, but for a picture by itself; a notebook has one. It
