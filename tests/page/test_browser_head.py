@@ -27,7 +27,9 @@ def in_turn(open: float = 0.03, read: float = 0.015, train: float = 0.01) -> Any
 @pytest.fixture
 def shown(visit: Visit) -> Any:
     visit.page.set_content(PAGE)
-    costs = {name: seconds(0.005, 0.05, 0.005) for name in ("open", "read", "train")}
+    costs: dict[str, Any] = {
+        name: seconds(0.005, 0.05, 0.005) for name in ("open", "read", "train")
+    }
     Alone(visit, explore(in_turn, formula=FORMULA, **costs))
     visit.page.locator(".lk-timeline rect.lk-bar").first.wait_for()
     return visit.page

@@ -249,7 +249,7 @@ def test_squares_are_lit_by_keys_and_the_tuner_walks_over_them(visit: Visit) -> 
     assert lit(page) == ["20 ms", "34.25 ms", "34.25 ms"]
     assert (
         page.evaluate("() => document.activeElement.ariaLabel")
-        == "decode 1, augment 1: 34.2 ms per sample"
+        == "decode 1, augment 1: 34.25 ms per sample"
     )
     # It strides without a rest
     page.evaluate("() => (window.setTimeout = (act) => queueMicrotask(act))")
