@@ -204,6 +204,7 @@ def test_after_restart_and_run_all_everything_is_there_and_every_number_is_true(
     restart(page)
     question, placing, curve = asked(page)
     question.verdict.get_by_text("Right. The answer is 105 ms. It adds up.").wait_for()
+    question.shown.locator(".lk-tries", has_text="✓ 105 ms, certain").wait_for()
     tries = question.shown.locator(".lk-tries").inner_text()
     assert re.sub(r"\s+", " ", tries) == "Your tries: ✗ 200 ms, certain ✓ 105 ms, certain"
     assert text(page, "It takes 105 ms.").is_visible()

@@ -53,6 +53,23 @@ test("how sure one is belongs to one answer: after a wrong one it is asked again
   assert.equal(said(), "Say how sure you are.");
 });
 
+test("a record that is judged again keeps how sure its answer was", () => {
+  answer(210, [["210 ms", "certain", true]], "Right.", true);
+  const tries = [
+    { said: 105, sure: "certain", when: "" },
+    { said: 210, sure: "certain", when: "" },
+  ];
+  const [key] = Object.keys(page.localStorage);
+  const record = { ...JSON.parse(page.localStorage.getItem(key)), tries };
+  page.localStorage.setItem(key, JSON.stringify(record));
+  el.replaceChildren();
+  model = new Model({ state: JSON.stringify(STATE) });
+  new Question(new Life(model), el);
+  const words = ["105 ms", "certain", false];
+  model.say({ about: "verdict", right: false, tries: [words] }, { text: WRONG });
+  assert.deepEqual(sure(), [false, false, true]);
+});
+
 test("tries that were forgotten can be brought back for a while", () => {
   const tries = [["210 ms", "certain", true]];
   answer(210, tries, "Right.", true);

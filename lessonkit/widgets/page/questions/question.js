@@ -75,6 +75,7 @@ export class Question {
     this.list = div("lk-tries");
     /** @type {Try[]} */
     this.tried = []; // as the record has them
+    this.awaits = false; // whether an answer was committed to, and not judged yet
     this.committed = ""; // the last answer that was, with its round
     this.shown = undefined; // whether the learner asked for the answer
     this.waits = undefined; // whether the teacher has not shown the verdict yet
@@ -223,6 +224,7 @@ export class Question {
     }
     if (!this.isNew(said, sure)) return;
     this.undo.replaceChildren();
+    this.awaits = true;
     const anew = !this.tried.length;
     this.tried.push({ said, sure: this.levels[sure], when: new Date().toISOString() });
     this.ask({ do: "commit", said, sure, anew });
@@ -253,7 +255,9 @@ export class Question {
       this.waits = undefined;
     }
     if (!this.verdict?.right) this.verdict = told;
-    if (!told.right) this.sure.set(-1); // nobody is as sure of the next answer without saying so
+    // Nobody is as sure of the next answer without saying so; what a record has was said.
+    if (!told.right && this.awaits) this.sure.set(-1);
+    this.awaits = false;
     this.keep();
     const isHere = this.card.contains(document.activeElement);
     this.conclude(told);
