@@ -143,7 +143,7 @@ def trained_by(subject: Subject | None) -> Training | None:
     return subject.training if isinstance(subject, LoaderAndStep) else None
 
 
-def seen_inside(job: Job, tell: Tell) -> Inside | None:
+def seen_inside(job: Job, tell: Tell = print) -> Inside | None:
     """Return where the time of a *job*'s loader goes; None if nothing of it can be run.
 
     Of batches that take long there is no time to see a second one twice.

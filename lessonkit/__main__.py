@@ -1,4 +1,9 @@
-"""`python -m lessonkit check` looks at this installation; `copy FOLDER` copies the lessons there."""
+"""Checks an installation, copies the lessons, and turns a lesson that was run and saved into a page.
+
+python -m lessonkit check
+python -m lessonkit copy FOLDER
+python -m lessonkit export NOTEBOOK [--to html]
+"""
 
 import argparse
 import sys
@@ -29,9 +34,27 @@ def copy_into(folder: Path) -> int:
     return 0
 
 
+def export(notebook: Path) -> int:
+    """Write the saved *notebook* as a page beside it, and print where that is."""
+    try:
+        from .export.notebook import export_html
+
+        page = export_html(notebook)
+    except ModuleNotFoundError as missing:
+        sys.exit(
+            f"lessonkit: {missing.name} is not installed, which turns notebooks into pages: "
+            'pip install "lessonkit[lessons]"'
+        )
+    except (OSError, ValueError) as error:
+        sys.exit(f"lessonkit: {error}")
+    print(f"The page is {page}; it needs no network.")
+    return 0
+
+
 def main() -> int:
     """Run the command that the command line names."""
-    parser = argparse.ArgumentParser(prog="python -m lessonkit", description=__doc__)
+    about = __doc__.partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m lessonkit", description=about)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser(
         "check", help="look at this installation, and say what to do about it"
@@ -39,8 +62,13 @@ def main() -> int:
     commands.add_parser("copy", help="copy the lessons into a folder").add_argument(
         "folder", type=Path
     )
+    page = commands.add_parser("export", help="write a lesson as a page, as it was saved")
+    page.add_argument("notebook", type=Path, help="a lesson that was run and saved")
+    page.add_argument("--to", choices=["html"], default="html", help="what is written")
     given = parser.parse_args()
-    return check_installation() if given.command == "check" else copy_into(given.folder)
+    if given.command == "check":
+        return check_installation()
+    return export(given.notebook) if given.command == "export" else copy_into(given.folder)
 
 
 if __name__ == "__main__":

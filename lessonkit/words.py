@@ -2,14 +2,17 @@
 
 A number has two digits after the point if it is below 10, one if it is below 1,000, and none if
 it is larger; zeros at the end are left out, a half goes to the even digit as in Python's own
-formats, and commas set the thousands apart. A time of 10 s or more is in seconds with two
-digits, a shorter one in milliseconds.
+formats, and commas set the thousands apart. But a number below 1,000 that has no more than two
+digits keeps both, unless it is an amount of memory: a question of 34.25 ms and an answer of 34.2 ms
+would not agree. A time of 10 s or more is in seconds with two digits, a shorter one in milliseconds.
 Only in the columns of a table have all numbers three digits, so that the points are in line.
 `widgets/page/base/numbers.js` follows the same rules, and a table that both are tested with holds
 the two together.
 """
 
 import re
+
+EXACT = 1e-9  # what floating point may add to a number of two digits, or take from it
 
 
 def milliseconds(
@@ -46,9 +49,9 @@ def size(nbytes: float) -> str:
     """
     for unit in ("B", "kB", "MB"):
         if nbytes < 1000:
-            return f"{number(nbytes)} {unit}"
+            return f"{rough(nbytes)} {unit}"
         nbytes /= 1000
-    return f"{number(nbytes)} GB"
+    return f"{rough(nbytes)} GB"
 
 
 def counted(count: float, things: str) -> str:
@@ -67,15 +70,24 @@ def number(value: float, digits: int | None = None) -> str:
 
     With *digits* a half is rounded up, so that two numbers and their difference agree.
 
-    >>> number(2.18), number(26.5), number(210), number(0.125), number(1234.5)
-    ('2.18', '26.5', '210', '0.12', '1,234')
+    >>> number(2.18), number(26.54321), number(210), number(0.125), number(1234.5), number(34.25)
+    ('2.18', '26.5', '210', '0.12', '1,234', '34.25')
     >>> number(10.96, 2), number(10.2, 2), number(10.96 - 10.2, 2)
     ('10.96', '10.2', '0.76')
     """
     if digits is None:
-        digits = 2 if abs(value) < 10 else 1 if abs(value) < 1000 else 0
-    else:
-        value *= 1 + 1e-9
+        is_exact = abs(value) < 1000 and abs(value - round(value, 2)) < EXACT
+        return written(value, 2) if is_exact else rough(value)
+    return written(value * (1 + 1e-9), digits)
+
+
+def rough(value: float) -> str:
+    """Write a number with three digits or so, as it does for an amount of memory."""
+    return written(value, 2 if abs(value) < 10 else 1 if abs(value) < 1000 else 0)
+
+
+def written(value: float, digits: int) -> str:
+    """Write a number with at most so many *digits* after the point."""
     shown = round(round(value, 12), digits) + 0.0  # which makes a negative zero positive
     text = f"{shown:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

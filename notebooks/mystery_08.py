@@ -163,8 +163,11 @@ class MysteryLoader:
             "Right" if culprit == self.culprit else f'Not "{CULPRITS[culprit]}"',
         )
         text = f'{begin}: the answer is "{CULPRITS[self.culprit]}". '
-        text += f"`probe` says {kind}: {VERDICTS[kind]}. "
-        text += f"With your change a sample takes {after} instead of {before}. "
+        text += f"probe says {kind}: {VERDICTS[kind]}. "
+        difference = f"takes {after} instead of {before}"
+        if after == before:
+            difference = f"still takes {before}"
+        text += f"With your change a sample {difference}. "
         if self.worse(change) <= AS_GOOD:
             return f"{text}No other change on the list is better."
         more = percent(self.worse(change) - 1)

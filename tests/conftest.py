@@ -163,6 +163,7 @@ def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     pages.picture_of_workers(folder)
     pages.write_cards(folder)
     pages.write_report(folder)
+    pages.write_look(folder)
     for path in (pages.HERE / "page").iterdir():
         if path.suffix in (".js", ".css"):
             shutil.copy(path, folder)

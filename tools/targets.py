@@ -29,6 +29,8 @@ FIRST = f"{LESSONS}/00_start_here.ipynb"
 LAB = (
     "jupyterlab",
     f"--LabApp.app_settings_dir={ROOT / 'share' / 'jupyter' / 'lab' / 'settings'}",
+    # What a package that is installed has in etc/jupyter
+    "--ServerApp.jpserver_extensions={'lessonkit.export': True}",
     # It does not ask what else is installed here
     "--LanguageServerManager.autodetect=False",
     # Others on this computer do not hear a page and its kernel

@@ -108,8 +108,9 @@ KEYS = (
     "never ends, choose *Restart Kernel* in the menu *Kernel*."
 )
 STILL = re.compile(r"data:image/png;base64,[^\"]+")  # in a picture that was saved as a page
-# The answer to the first page's question is its only large figure; elsewhere the picture has one.
-ONE_LARGE = "body .lk-figures .lk-main b { font-size: 1.45em; line-height: 1.3; }\n"
+# The first page says how busy the accelerator is, while batches come; the picture's figure is that of
+# the whole run, with the wait for the first batch: one page has one of them.
+ONE_LARGE = "body .lk-figures .lk-main { display: none; }\n"
 IN_REPORT = re.compile(r'<img (alt="[^"]*") src="data:image/png;base64,([^"]+)"[^>]*>')
 # Of the first page's question: ms, and counts of workers
 MAKE = 80
@@ -355,6 +356,12 @@ def kept_picture(name: str, told: str, content: str) -> dict[str, Any]:
     }
 
 
+def write_look(folder: Path) -> None:
+    """Write the look that the site shares with the widgets."""
+    look = (BUILT / "look.css").read_text("utf-8")
+    (folder / "look.css").write_text(look, encoding="utf-8")
+
+
 def write_report(folder: Path) -> None:
     """Write the learner's report as a module: the first page and the archive of all work have it."""
     text = (BUILT / "report.js").read_text("utf-8")
@@ -376,6 +383,7 @@ def add_ours(folder: Path, python: str, name: str) -> None:
     for licence_of in (LICENCE, LICENCE_OF_TEXTS):
         shutil.copy(licence_of, folder / f"{licence_of.name}.txt")
     write_report(folder)
+    write_look(folder)
     (worker,) = (folder / "extensions").rglob("comlink.worker.*.js")
     early = (folder / "early.js").read_text(encoding="utf-8").replace("PYTHON", python)
     early = early.replace("WORKER", f"./{worker.relative_to(folder).as_posix()}")
@@ -383,7 +391,9 @@ def add_ours(folder: Path, python: str, name: str) -> None:
     picture_of_workers(folder)
     page = folder / "notebooks" / "index.html"
     text = page.read_text(encoding="utf-8")
-    style = '<link rel="stylesheet" href="../site.css">'
+    style = "".join(
+        f'<link rel="stylesheet" href="../{name}.css">' for name in ("look", "site")
+    )
     big = sum((folder / python / (name + PACKED)).stat().st_size for name in BIG)
     data = f'data-python="{python}" data-bytes="{big}"'
     script = f'<script type="module" id="lessons-script" {data} src="../site.js"></script>'
@@ -454,7 +464,7 @@ def first_page(name: str = "", address: str = "") -> str:
 
 def question() -> dict[str, str]:
     """Return the parts of the first page's question, and how busy each answer keeps the accelerator."""
-    busy = [busy_after_first(workers) for workers in range(MOST + 1)]
+    busy = [busy_while_batches_come(workers) for workers in range(MOST + 1)]
     buttons = [
         f'<button type="button" value="{count}" aria-pressed="false">{count}</button>'
         for count in GUESSES
@@ -501,12 +511,25 @@ def loader_with(workers: int = BEGIN) -> tuple[DataLoader, dict[str, Any]]:
     return loader, {"num_epochs": 1, "train": STEP / 1000}
 
 
-def busy_after_first(workers: int) -> float:
-    """Return the share of the time after the first batch in which the accelerator works."""
+def busy_while_batches_come(workers: int) -> float:
+    """Return the share of the time in which the accelerator works, from the first batch on.
+
+    It ends with a whole round of the workers. So two of them give 25 %, which is what the
+    sentence beside it says: a step of 10 ms every 40 ms.
+    """
     loader, options = loader_with(workers)
     trace = benchmark(loader, **options)
-    waited = trace.epochs[0].arrivals[0]
-    return round(trace.busy("Train") * trace.duration / (trace.duration - waited), 6)
+    arrivals = trace.epochs[0].arrivals
+    each = max(1, workers)
+    rounds = (BATCHES - 1) // each
+    first = arrivals[0] * 1e9
+    last = arrivals[rounds * each] * 1e9
+    trained = sum(
+        max(0.0, min(span.end_ns, last) - max(span.start_ns, first))
+        for span in trace.work
+        if str(span.stage) == "Train"
+    )
+    return round(trained / (last - first), 6)
 
 
 def picture_of_workers(folder: Path) -> None:

@@ -116,6 +116,9 @@ class VerdictScene(TypedDict):
     passed: bool
     goals: Sequence[tuple[bool, str]]
     message: str
+    remark: NotRequired[
+        str
+    ]  # what a try in code did to the figures, if that is worth a word
 
 
 class Scene(TypedDict):
@@ -140,6 +143,8 @@ class Scene(TypedDict):
     strip: StripScene | None  # of several ranks
     formula: NotRequired[FormulaScene]
     verdict: NotRequired[VerdictScene]
+    # The baseline run beside it, where that is not the one of the start; None if there is none
+    pinned: NotRequired[Scene | None]
 
 
 # ---- pictures that nothing turns ----
@@ -233,6 +238,15 @@ class ExploreState(TypedDict):
     task: TaskScene | None
     formula: FormulaSpec | None
     alone: NotRequired[bool]  # in a file of its own, without a kernel to ask
+
+
+class OutcomeState(TypedDict):
+    """What came of an attempt in code."""
+
+    question: str  # the text of its challenge
+    verdict: VerdictScene
+    tried: bool  # whether the challenge had been checked before
+    scene: Scene | None
 
 
 class QuestionState(TypedDict):

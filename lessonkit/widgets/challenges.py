@@ -1,26 +1,45 @@
 """`challenge`: a goal with a budget, checked by running the learner's own pipeline."""
 
+import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from lessonkit.engine.trace import Trace
-from lessonkit.pictures.scene import VerdictScene
+from lessonkit.pictures.scene import OutcomeState, VerdictScene
 
 from .explorer import Explore
 from .goals import Attempt, ChallengeTask, Goal, failed
-from .page_data import page_data
+from .page_data import figures_and_words, page_data
 from .sandbox import described, sentence_of
 from .widget import Page
 
+SAME = "The same figures as before"
+
 
 class Outcome(Page):
-    """What came of an attempt: which goals it meets, and its run."""
+    """What came of an attempt: which goals it meets, and its run.
 
-    def __init__(self, question: str, verdict: VerdictScene, trace: Trace | None) -> None:
+    The first one is that of the code as it stood when the lesson was run; *tried* says that
+    this one is a later one.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        verdict: VerdictScene,
+        trace: Trace | None,
+        *,
+        tried: bool = False,
+    ) -> None:
         self.verdict = verdict
-        scene = page_data(trace) if trace else None
         runs = {"": trace} if trace else {}
-        state = {"question": question, "verdict": verdict, "scene": scene}
+        state: OutcomeState = {
+            "question": question,
+            "verdict": verdict,
+            "tried": tried,
+            "scene": page_data(trace) if trace else None,
+        }
         super().__init__("outcome", state, runs)
 
     @property
@@ -34,24 +53,52 @@ class Outcome(Page):
         return "\n".join([self.verdict["message"], *goals])
 
 
+class Checked(NamedTuple):
+    """An attempt, as the next one is compared with it: its code, and all that one sees of its run."""
+
+    code: str
+    seen: list[object]
+
+
 class Challenge(Page):
     """A task for code: `check` judges a pipeline function."""
 
     def __init__(self, task: ChallengeTask) -> None:
         self.task = task
+        self.checked: Checked | None = None  # the last attempt
         super().__init__("challenge", {"task": task.spec()})
 
     def check(self, pipeline: Callable[[], Any]) -> Outcome:
-        """Run what *pipeline* returns; show the run, and the goals that it meets or what failed."""
+        """Run what *pipeline* returns; show the run, and the goals that it meets or what failed.
+
+        A try after which all figures are as before is told so, whatever has changed in the code.
+        """
+        trace = None
         try:
             trace = described(pipeline).simulate()
-            return Outcome(self.task.text, self.task.judge(Attempt(trace)), trace)
+            verdict = self.task.judge(Attempt(trace))
         except Exception as error:
-            return Outcome(self.task.text, failed(sentence_of(error)), None)
+            verdict = failed(sentence_of(error))
+        before = self.checked
+        self.checked = Checked(code_of(pipeline), [verdict])
+        if trace:
+            self.checked.seen.append(figures_and_words(trace, "")[0])
+        if before and trace and not verdict["passed"] and before.seen == self.checked.seen:
+            is_changed = before.code != self.checked.code
+            more = ": this change makes no difference here." if is_changed else "."
+            verdict = {**verdict, "remark": SAME + more}
+        return Outcome(self.task.text, verdict, trace, tried=before is not None)
 
     def __repr__(self) -> str:
         goals = [f"- {goal.asked()}" for goal in self.task.goals]
         return "\n".join([self.task.text, *goals])
+
+
+def code_of(pipeline: Callable[[], Any]) -> str:
+    """Return the text of the function *pipeline*; "" where nobody has it."""
+    with suppress(OSError, TypeError):
+        return inspect.getsource(pipeline)
+    return ""
 
 
 def challenge(

@@ -44,6 +44,8 @@ class Explore(Page):
     nothing but describe. *task* is that of a `challenge`.
 
     *pinned* are the values of the baseline run, by the names of arguments; it is shown below.
+    An argument that it does not name has the value of its control, so the baseline run does the
+    same job as the run above it.
     *formula* is one over the arguments of *pipeline*, such as "samples * (read + train)":
     its terms light the bars of the stage that has their name, and a bar's end can be
     dragged.
@@ -74,6 +76,8 @@ class Explore(Page):
             raise TypeError("pinned, formula: no control can have this name")
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
+        self.pinned = pinned
+        self.last_baseline: tuple[Values, Scene | None] = ({}, None)
         self.controls = controls_of(pipeline, controls)
         self.cancelled = threading.Event()  # of the last real run
         self.first = {name: one.start for name, one in self.controls.items()}
@@ -126,7 +130,7 @@ class Explore(Page):
         answer: Scene | Failed
         try:
             rank = check.integer("rank", rank, least=0)
-            _, answer = self.picture(self.values(values), rank)
+            answer = self.compared(self.values(values), rank)
         except KeyboardInterrupt:
             answer = {"error": "The simulation was interrupted."}
         except Exception as error:
@@ -179,6 +183,34 @@ class Explore(Page):
         if self.task:
             drawn["verdict"] = self.task.judge(Attempt(trace, values, self.start))
         return trace, drawn
+
+    def compared(self, values: Values, rank: int = 0) -> Scene:
+        """Return how the page draws the run for these *values*, and its baseline run.
+
+        The page has the baseline run of the start, so only another one is added; it is None
+        where that pipeline has none, for then there is nothing to compare with.
+        """
+        _, drawn = self.picture(values, rank)
+        if self.pinned is None:
+            return drawn
+        beside = values | self.pinned
+        if beside != self.start | self.pinned:
+            drawn["pinned"] = self.baseline(beside)
+        return drawn
+
+    def baseline(self, values: Values) -> Scene | None:
+        """Return how the page draws the baseline run for these *values*; None if it raises.
+
+        The last one is kept, because a hand mostly turns what the baseline run does not follow.
+        """
+        if self.last_baseline[0] != values:
+            try:
+                _, drawn = self.picture(values)
+            except Exception:
+                self.last_baseline = values, None
+            else:
+                self.last_baseline = values, drawn
+        return self.last_baseline[1]
 
     def run_real(self, id: int, values: Any, cancelled: threading.Event) -> None:
         """Run it, saying how far it has come; then send measured and predicted times."""
@@ -285,7 +317,7 @@ def by_itself(explore: Explore, suffix: str, title: str, caption: str) -> str:
         setting = dict(zip(explore.controls, chosen, strict=True))
         answer: Scene | Failed
         try:
-            _, answer = explore.picture(explore.values(setting))
+            answer = explore.compared(explore.values(setting))
         except Exception as error:
             answer = {"error": f"{explore.setting_in_words(setting)}: {sentence_of(error)}"}
         answers[",".join(map(str, chosen))] = answer

@@ -111,18 +111,22 @@ class Formula:
         except (ArithmeticError, ValueError, TypeError) as error:
             return {"value": "?", "holds": False, "said": str(error), "beaten": []}
         took = trace.duration if self.measure == "total" else trace.per_sample
-        apart = abs(took - value)
-        time = milliseconds(apart) if apart >= 5e-6 else "less than 0.01 ms"  # not 0 ms
         # The clock rounds to whole nanoseconds
         is_same = isclose(value, took, rel_tol=1e-6)
         is_bound = took > value and self.sign == ">="
-        said = f"the run takes {time} {'more' if took > value else 'less'}"
+        shown = milliseconds(value)
+        ran = milliseconds(took)  # as the figures beside it have it
+        apart = abs(took - value)
         if is_same:
-            said = "as long as the run"
-        elif is_bound:
-            said = f"the run, by {time}"  # after a bound stands the sign "≤"
+            said = "the same as the run"
+        elif shown != ran:  # after a bound stands the sign "≤"
+            said = f"the run of {ran}" if is_bound else f"the run takes {ran}"
+        else:  # so little that only the difference tells it; and that is not 0 ms
+            time = milliseconds(apart) if apart >= 5e-6 else "less than 0.01 ms"
+            more = "more" if took > value else "less"
+            said = f"the run, by {time}" if is_bound else f"the run takes {time} {more}"
         return {
-            "value": milliseconds(value),
+            "value": shown,
             "holds": is_same or is_bound,
             "said": said,
             "beaten": beaten,

@@ -98,6 +98,7 @@ def test_every_command_is_one_that_there_is(path: Path) -> None:
             assert arguments[1] != "lessonkit" or arguments[2] in (
                 "check",
                 "copy",
+                "export",
             ), command
         else:
             assert Path(program).name in OTHERS, command

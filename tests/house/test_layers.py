@@ -23,6 +23,7 @@ LAYERS = [
     "explain",
     "improve",
     "pictures",
+    "export",
     "analysis",
     "optimize",
     "widgets",

@@ -81,6 +81,18 @@ test("a section that a learner asks to see stays open", () => {
   assert.equal(isHidden("explains"), false);
 });
 
+test("who asks to see a section is shown the runs of the questions before it, too", () => {
+  for (const name of ["first", "second"]) ask(name, name === "second");
+  ask("third");
+  const shown = [];
+  for (const name of ["first", "second", "third"]) {
+    byId(name).addEventListener("lk-show", () => shown.push(name));
+  }
+  coverOf("first").close();
+  page.document.querySelector(".lk-note button").click();
+  assert.deepEqual(shown, ["first"]); // the second has its answer, and the third another section
+});
+
 test("what the page draws late is covered, too, until the answer is there", () => {
   ask("first");
   coverOf("first").close();

@@ -5,7 +5,7 @@ import { Task } from "../../lessonkit/widgets/page/challenge/task.js";
 import { Controls } from "../../lessonkit/widgets/page/explore/controls.js";
 import { Explore } from "../../lessonkit/widgets/page/explore/explore.js";
 import { HeatMap, numbered } from "../../lessonkit/widgets/page/explore/heat_map.js";
-import { Clock, Model, openPage } from "./support/page.js";
+import { Clock, Model, openPage, sceneOf } from "./support/page.js";
 
 const CALLS = {
   name: "calls",
@@ -187,4 +187,24 @@ test("arrow keys lead from square to square, and not out of the map", () => {
   press("ArrowUp", [0, 1]);
   press("ArrowLeft", [0, 1]);
   assert.deepEqual(reached(), ["decode 1, augment 2"]);
+});
+
+test("the baseline run is that of the picture, or of the start; one that is set stays", () => {
+  const ofHttp = sceneOf({ summary: "http" });
+  const made = explore({ pinned: sceneOf({ summary: "images" }) });
+  made.view.draw = (scene) => {
+    made.view.scene = scene; // linkedom has no lists to choose from
+  };
+  const beside = (more) => {
+    made.show(sceneOf(more), { calls: 2 });
+    return made.view.pinned?.summary;
+  };
+  assert.equal(beside({ pinned: ofHttp }), "http");
+  assert.equal(beside({ pinned: null }), undefined); // that pipeline has none
+  assert.equal(beside({}), "images");
+  beside({ summary: "mine" });
+  made.pin();
+  assert.equal(beside({ pinned: ofHttp }), "mine");
+  made.reset();
+  assert.equal(beside({ pinned: ofHttp }), "http");
 });

@@ -68,7 +68,7 @@ test("a part says what it does, or what it waits for", () => {
   plumbing.draw(WORKS);
   const said = () => plumbing.parts[0].said.textContent;
   plumbing.at(15);
-  assert.equal(said(), "Map: 2 of 2 at work");
+  assert.equal(said(), "2 of 2 at work");
   assert.deepEqual(
     plumbing.parts[0].chips.map((chip) => chip.textContent),
     ["1", "0"], // each call in its lane

@@ -178,6 +178,25 @@ test("a point that is not drawn begins where the one before it is", () => {
   assert.equal(changes, 3);
 });
 
+test("Home and End bring a point to the ends of its axis, and scroll no page", () => {
+  const answer = made("curve", CURVE);
+  let taken = 0;
+  const press = (key) => {
+    const event = keyOf(key, answer.points[0]);
+    answer.key({ ...event, preventDefault: () => (taken += 1) }, 0);
+    return answer.get()[0];
+  };
+  assert.deepEqual([press("End"), press("Home")], [CURVE.steps, 0]);
+  assert.equal(taken, 2);
+});
+
+test("a point is named as one says it", () => {
+  const name = (knob) => made("curve", { ...CURVE, knob }).points[0].getAttribute("aria-label");
+  const [, second] = CURVE.values;
+  assert.equal(name("calls"), `${second} calls`);
+  assert.equal(name("prefetch_factor"), `prefetch factor ${second}`);
+});
+
 test("a point stays within the axis", () => {
   const answer = curve();
   answer.put(0, 140);

@@ -42,6 +42,7 @@ class Card(Generic[Said]):
     def __init__(self, shown: Locator) -> None:
         self.shown = shown
         self.page: Page = shown.page
+        self.sure = ""  # as it was said last
 
     @property
     def verdict(self) -> Locator:
@@ -75,10 +76,16 @@ class Card(Generic[Said]):
         return self.said(asked, asked.wrong[0][0])
 
     def is_sure(self, how: str) -> None:
+        self.sure = how
         self.shown.get_by_label(how, exact=True).check()
 
     def commit(self, heard: str | re.Pattern[str] = "") -> None:
-        """Commit to what the card has, and wait until the verdict has the words *heard*."""
+        """Commit to what the card has, and wait until the verdict has the words *heard*.
+
+        After a wrong answer one has to say again how sure one is.
+        """
+        if self.sure:
+            self.is_sure(self.sure)
         self.to_commit.click()
         if heard:
             self.verdict.get_by_text(heard).wait_for()

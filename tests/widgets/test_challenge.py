@@ -41,7 +41,7 @@ def test_it_passes_within_every_limit() -> None:
     assert outcome.passed
     assert repr(outcome).splitlines() == [
         "Passed: every goal is met.",
-        "- met: time per sample: 31.2 ms (at most 32.5 ms)",
+        "- met: time per sample: 31.25 ms (at most 32.5 ms)",
         "- met: files open at the same time: 6 (at most 6)",
         "- met: calls at the same time: 2 (at most 4)",
     ]
@@ -54,6 +54,52 @@ def test_the_message_says_what_is_missing_and_by_how_much() -> None:
     assert repr(TASK.check(lambda: files(1))).splitlines()[0] == (
         "Not yet. Time per sample: 45.6 ms (at most 32.5 ms), over by 13.1 ms."
     )
+
+
+def some_files() -> Any:
+    made: Any = challenge("Read.", goals=[goals.open_files(at_most=6)])
+    made.check(lambda: files(3))
+    return made
+
+
+def told(outcome: Any) -> Any:
+    return json.loads(outcome.state)
+
+
+def test_the_code_of_the_lesson_is_no_try_and_what_comes_after_it_is() -> None:
+    task: Any = challenge("Read.", goals=[goals.open_files(at_most=6)])
+    assert [told(task.check(lambda: files(3)))["tried"] for _ in range(3)] == [
+        False,
+        True,
+        True,
+    ]
+
+
+def test_a_change_that_makes_no_difference_is_told_so() -> None:
+    changed = some_files().check(lambda: files(3).prefetch(0))
+    assert told(changed)["verdict"]["remark"] == (
+        "The same figures as before: this change makes no difference here."
+    )
+    # Neither is a change that is not seen, as in a function elsewhere, without an answer
+    task: Any = challenge("Read.", goals=[goals.open_files(at_most=6)])
+    again = [task.check(files_of_three) for _ in range(2)]
+    assert told(again[1])["verdict"]["remark"] == "The same figures as before."
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        lambda: files(3).map(cost=0.1),  # other figures
+        lambda: files(2),  # and the goal is met
+        lambda: files(3).batch(0),  # no figures
+    ],
+)
+def test_what_changes_figures_passes_or_fails_has_its_own_answer(pipeline: Any) -> None:
+    assert "remark" not in told(some_files().check(pipeline))["verdict"]
+
+
+def files_of_three() -> Dataset:
+    return files(3)
 
 
 def loops() -> None:

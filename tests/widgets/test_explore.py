@@ -59,6 +59,34 @@ def test_a_question_is_answered_with_the_picture_of_its_values() -> None:
     assert scene["end"] == round(benchmark(pipeline(0, 1, 0.005)).duration * 1e6)
 
 
+def test_the_baseline_run_follows_each_control_that_it_does_not_fix() -> None:
+    made = explore(pipeline, pinned={"buffer": 0}, buffer=(0, 8), read=[0.015, 0.03])
+    said = Said(made)
+
+    def baseline(buffer: int, read: int) -> Any:
+        asked = {"do": "show", "id": 1, "values": {"buffer": buffer, "read": read}}
+        return said.ask(asked)[1].get("pinned", "that of the start")
+
+    assert baseline(5, 0) == "that of the start"
+    slower = round(benchmark(pipeline(buffer=0, read=0.03)).duration * 1e6)
+    assert baseline(5, 1)["end"] == slower
+    assert baseline(0, 1)["end"] == slower
+
+
+def test_where_a_pipeline_has_no_baseline_run_nothing_is_compared() -> None:
+    def made(workers: int = 1, job: str = "images") -> Dataset:
+        if not workers and job == "http":
+            raise ValueError("http needs a worker")
+        return Dataset.range(3).map(cost=0.01 if job == "images" else 0.02)
+
+    said = Said(
+        explore(made, pinned={"workers": 0}, workers=(0, 2), job=["images", "http"])
+    )
+    _, scene = said.ask({"do": "show", "id": 1, "values": {"workers": 1, "job": 1}})
+    assert scene["pinned"] is None
+    assert scene["perSample"] == benchmark(made(1, "http")).per_sample
+
+
 def test_a_picture_of_200_spans_is_small() -> None:
     said = Said(
         explore(lambda n=44: ArtificialDataset(n).map(cost=0.01).prefetch(1), n=(40, 50))

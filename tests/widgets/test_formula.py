@@ -95,7 +95,7 @@ def test_its_value_stands_beside_the_run() -> None:
     assert judged(in_turn, SUM, read=15) == {
         "value": "210 ms",
         "holds": True,
-        "said": "as long as the run",
+        "said": "the same as the run",
         "beaten": [],
     }
 
@@ -104,10 +104,10 @@ def test_one_that_does_not_hold_cannot_hide() -> None:
     assert judged(ahead, SUM.replace("epochs", "2"), read=15) == {
         "value": "210 ms",
         "holds": False,
-        "said": "the run takes 40 ms less",
+        "said": "the run takes 170 ms",
         "beaten": [],
     }
-    assert judged(ahead, LARGER, buffer=0)["said"] == "the run takes 40 ms more"
+    assert judged(ahead, LARGER, buffer=0)["said"] == "the run takes 210 ms"
 
 
 def test_a_bound_holds_if_the_run_takes_longer() -> None:
@@ -115,10 +115,23 @@ def test_a_bound_holds_if_the_run_takes_longer() -> None:
     assert (said["value"], said["holds"], said["said"]) == (
         "690 ms",
         True,
-        "the run, by 60 ms",
+        "the run of 750 ms",
     )
     assert not judged(lanes, WAVES, lanes=1)["holds"]
     assert not judged(in_turn, "total >= 1", read=15)["holds"]
+
+
+def test_the_run_is_said_as_the_figures_beside_it_have_it() -> None:
+    shown = explore(
+        lambda calls=2: (
+            ArtificialDataset(20).map(cost=0.030, num_parallel_calls=calls),
+            {"num_epochs": 1},
+        ),
+        formula="per_sample >= max(0.015, (0.015 + 0.030) / calls, 0.010)",
+    )
+    _, scene = shown.picture({"calls": 2})
+    assert scene["figures"][0][0] == "25.25 ms"
+    assert scene["formula"]["said"] == "the run of 25.25 ms"
 
 
 def test_what_would_be_written_as_nothing_is_less_than_can_be_written() -> None:

@@ -46,7 +46,7 @@ def test_a_try_lights_one_square() -> None:
         text = step.pop("text")
         seconds = benchmark(dataset, **options).per_sample
         assert step == {"square": [*square], "seconds": seconds, "why": ""}
-        assert text == ("34.2 ms" if 0 in square else "20 ms")  # the plateau of the lesson
+        assert text == ("34.25 ms" if 0 in square else "20 ms")  # the plateau of the lesson
 
 
 def test_the_tuner_walks_as_autotune_does() -> None:

@@ -2,18 +2,18 @@
 
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { build, transform } from "esbuild";
+import { build } from "esbuild";
 
 const PAGE = join(import.meta.dirname, "../../lessonkit/widgets/page");
 const [to = join(PAGE, "built")] = process.argv.slice(2);
 // What browsers have had since the summer of 2022, as JupyterLab's own program asks for.
 const COMMON = { bundle: true, minify: true, charset: "utf8", target: "es2022", write: false };
 
-/** @param {string} path */
+/** @param {string} path of a style, which may import others */
 async function smallStyle(path) {
-  const text = await readFile(path, "utf8");
-  const { code } = await transform(text, { loader: "css", minify: true, charset: "utf8" });
-  return code.trim();
+  const options = { bundle: true, minify: true, charset: "utf8", write: false };
+  const { outputFiles } = await build({ ...options, entryPoints: [path] });
+  return outputFiles[0].text.trim();
 }
 
 // A style is imported as text, and minified like all else.
@@ -42,6 +42,8 @@ const files = {
   "host.js": await bundle("host.js", { format: "esm" }),
   "loader.js": await bundle("loader.js", { format: "esm" }),
   "style.css": `${await smallStyle(join(PAGE, "style.css"))}\n`,
+  // The look alone, for pages around widgets.
+  "look.css": `${await smallStyle(join(PAGE, "look.css"))}\n`,
   // A picture in a file of its own, and the two forms of that file.
   "by_itself.js": await bundle("alone/by_itself.js", { format: "iife", globalName: "lessonkit" }),
   "by_itself.html": await readFile(join(PAGE, "alone/by_itself.html"), "utf8"),

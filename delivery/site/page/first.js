@@ -41,8 +41,8 @@ for (const card of document.querySelectorAll("ol > li")) {
 
 // As the page of the lesson noted it: of its main path.
 function progress({ asked, answered, tasks, solved }) {
-  const told = [`${answered} of ${asked} questions answered`];
-  if (solved) told.push(`${solved} of ${tasks} challenges solved`);
+  const told = [`${answered} of ${asked} question${asked === 1 ? "" : "s"} answered`];
+  if (solved) told.push(`${solved} of ${tasks} challenge${tasks === 1 ? "" : "s"} solved`);
   const text = told.join(", ");
   const max = asked + tasks;
   const value = answered + solved;

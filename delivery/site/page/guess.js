@@ -31,7 +31,7 @@ function tell() {
   large.textContent = share(count);
   verdict.className = count === right ? "lessons-right" : "";
   const was = count === begin ? "" : ` (${share(begin)} with ${begin} workers)`;
-  verdict.textContent = `busy after the first batch${was}. ${sentence(count)}`;
+  verdict.textContent = `busy while batches come${was}. ${sentence(count)}`;
 }
 
 for (const button of buttons) {

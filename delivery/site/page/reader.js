@@ -17,14 +17,33 @@ export function panel() {
 
 // ---- places ----
 
+const opening = () => document.getElementById("lessons-opening");
 const outer = () => document.querySelector(".jp-WindowedPanel-outer");
 const topOf = (node) => node.getBoundingClientRect().top - outer().getBoundingClientRect().top;
 
+// In the text that is there before the lesson a place is how far it is scrolled, and for the lesson
+// then the last section that is in sight, and how far its heading is from the top.
+export function placeIn(shown) {
+  const { top } = shown.getBoundingClientRect();
+  const offset = (heading) => heading.getBoundingClientRect().top - top;
+  const isRead = (heading) => offset(heading) < shown.clientHeight - 30;
+  const heading = shown.scrollTop ? [...shown.querySelectorAll("h2")].findLast(isRead) : null;
+  const seen = heading ? { section: heading.id, offset: offset(heading) } : {};
+  return { scroll: shown.scrollTop, ...seen };
+}
+
 // The first cell that is in sight, and how far its beginning is from the top.
 function place() {
+  if (opening()) return placeIn(opening());
   const cells = panel()?.content?.widgets ?? [];
   const cell = cells.find(({ node }) => topOf(node) + node.offsetHeight > 0);
   return cell ? { id: cell.model.id, offset: topOf(cell.node) } : null;
+}
+
+export function cellsInSight() {
+  const high = outer()?.clientHeight ?? 0;
+  const isSeen = ({ node }) => topOf(node) < high && topOf(node) + node.offsetHeight > 0;
+  return (panel()?.content?.widgets ?? []).filter(isSeen);
 }
 
 /** @type {() => void} */
@@ -64,8 +83,15 @@ export function letGo(settled) {
   if (place > 0 && content.activeCellIndex === 0) content.activeCellIndex = place;
 }
 
-async function goToPlace({ id, offset }) {
-  const cell = (await cells()).find(({ model }) => model.id === id);
+async function goToPlace({ id, offset, section, scroll }) {
+  if (opening() && scroll !== undefined) {
+    release();
+    opening().scrollTop = scroll;
+    return;
+  }
+  if (section) return goToSection(section, offset);
+  const all = await cells();
+  const cell = scroll === undefined ? all.find(({ model }) => model.id === id) : all[0];
   if (!cell) return;
   left = cell;
   hold(cell, offset);
@@ -93,9 +119,10 @@ export async function begin() {
   if (section) await goToSection(section);
   else if (last) await goToPlace(last);
   let timer = 0;
+  let at = place();
   const keep = () => {
     timer = 0;
-    const at = place();
+    at = place();
     if (at) recall(key, JSON.stringify(at));
   };
   const later = () => {
@@ -103,6 +130,12 @@ export async function begin() {
     timer = setTimeout(keep, SETTLED);
   };
   document.addEventListener("scroll", later, true);
+  // A page that gets another width, as a phone that is turned, keeps its pixels and not the place.
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth !== width && at) goToPlace(at);
+    width = innerWidth;
+  });
   addEventListener("pagehide", () => timer && keep()); // somebody leaves right after a scroll
 }
 
@@ -130,23 +163,33 @@ function follow(event) {
   event.preventDefault();
   event.stopPropagation();
   if (!isHere) leave(`${here.href}notebooks/index.html?path=${encodeURIComponent(name)}${hash}`);
-  else goOn(hash);
+  else goOn(hash, link);
 }
 
 const again = Object.assign(document.createElement("button"), {
   textContent: "Back to where I was", onclick: () => history.back(),
 });
 
-// To another section: the browser's Back leads to where the link was, and so does a button.
-function goOn(hash) {
+// To another section: the browser's Back leads to where the link was, and so does a button. While
+// the lesson still loads, the link says that it does.
+function goOn(hash, link) {
   document.querySelector("#lessons-line [role=status]").after(again);
   history.replaceState({ ...history.state, place: place() }, "");
   history.pushState({}, "", hash);
-  return goToSection(decodeURIComponent(hash.slice(1)));
+  const section = decodeURIComponent(hash.slice(1));
+  const isShown = opening() && document.getElementById(section);
+  if (isShown && opening().contains(isShown)) return isShown.scrollIntoView();
+  if (opening()) link.after(coming);
+  return goToSection(section);
 }
+
+const coming = Object.assign(document.createElement("small"), {
+  id: "lessons-coming", textContent: " opens as soon as the lesson is here", role: "status",
+});
 
 function back({ state }) {
   again.remove();
+  coming.remove();
   if (state?.place) return goToPlace(state.place);
   return goToSection(decodeURIComponent(location.hash.slice(1)));
 }

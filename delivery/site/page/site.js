@@ -1,6 +1,8 @@
 // The line above a lesson: what is loading, which copy is open, and how to get at one's work.
 
-import { begin, goToSection, hasPlace, letGo, panel, soon } from "./reader.js";
+import {
+  begin, cellsInSight, goToSection, hasPlace, letGo, panel, placeIn, soon,
+} from "./reader.js";
 import { allWork, hasRoom, keep, recall, saved, zip } from "./work.js";
 
 const here = new URL(".", import.meta.url);
@@ -60,20 +62,19 @@ async function showOpening() {
     opening.style.top = `${line.offsetHeight}px`;
     await soon(50);
   }
-  const { top } = opening.getBoundingClientRect();
-  const offset = (heading) => heading.getBoundingClientRect().top - top;
-  const headings = [...opening.querySelectorAll("h2")];
-  const read = headings.findLast((heading) => offset(heading) < opening.clientHeight - 30);
+  const { section, offset } = placeIn(opening);
   try {
-    if (opening.scrollTop && read) await goToSection(read.id, offset(read));
+    const isFollowed = location.hash !== ""; // the lesson is where a link led already
+    if (section && !isFollowed) await goToSection(section, offset);
   } finally {
     opening.remove();
   }
 }
 
 // A reader who comes to a place further down cannot read there yet: this says what comes, until the
-// cells there live and move no more. While Python itself still comes, text and stored pictures are
-// better than to wait, and a cell that never ends is not waited for.
+// cells there live and move no more; those further down come to life later. While Python itself still
+// comes, text and stored pictures are better than to wait, and a cell that never ends is not waited
+// for.
 async function showCover() {
   const [cover, title, told] = ["main", "h1", "p"].map((tag) => document.createElement(tag));
   cover.id = "lessons-cover";
@@ -96,15 +97,15 @@ async function showCover() {
   go().catch((error) => console.warn(error));
   while (!isPlaced && !isLate) await soon(50);
   const placed = performance.now();
-  const isComing = () => started && started !== "failed" && !isSettled;
+  const isComing = () => started && started !== "failed" && !cellsInSight().every(lives);
   while (isComing() && performance.now() < placed + PATIENT) await soon(50);
+  await soon(DRAWN);
   cover.remove();
 }
 
 const FIRST = ".lk-live:not([inert]) .lk-predict";
 let isLate = false; // there is no Python, or the whole lesson has run
 let isPlaced = false; // the reader's place in the lesson is in sight
-let isSettled = false; // and all cells have run that are not folded
 const isAlive = () => isLate || document.querySelector(FIRST) !== null;
 const isOpen = () => document.querySelector(".jp-RenderedMarkdown h1") !== null;
 
@@ -313,7 +314,7 @@ async function start() {
     const isStarting = words.textContent.startsWith("Python starts");
     if (status === "restarting") {
       say("Python starts again …");
-      [ran, running, left] = [new Set(), Promise.resolve(), ""];
+      [ran, ended, running, left] = [new Set(), new Set(), Promise.resolve(), ""];
     } else if (status === "idle" && isStarting) {
       say("Python is ready again.");
       runLesson().then(() => left && say(left));
@@ -322,7 +323,6 @@ async function start() {
   say("Python is here: the lesson comes alive …", true);
   await runLesson();
   const settled = running.then(() => soon(DRAWN));
-  settled.then(() => (isSettled = true));
   isLate = true;
   letGo(settled);
   started = "done";
@@ -357,6 +357,8 @@ function inside(widget) {
 // ---- running ----
 
 let ran = new Set(); // cells, since Python has started
+let ended = new Set(); // those of them that have run to their end
+const lives = (cell) => cell.model.type !== "code" || ended.has(cell);
 const STUCK = `lessons stuck ${here.pathname}${path}`;
 const LEFT_OUT = "A cell that you changed did not end the last time, and was left out: "
   + "change it, then run it.";
@@ -385,15 +387,27 @@ async function runCells(cells) {
     const isMine = !published.has(codeOf(cell).trim());
     if (isMine && recall(STUCK) === cell.model.id) {
       left = LEFT_OUT;
+      ended.add(cell);
       recall(STUCK, "");
       continue;
     }
     if (isMine) recall(STUCK, cell.model.id);
     const late = setTimeout(() => isMine && say(STILL), PATIENT);
+    const release = keepHeight(cell);
     await cell.constructor.execute(cell, sessionContext).catch(() => 0); // it shows what went wrong
     clearTimeout(late);
+    ended.add(cell);
+    setTimeout(release, DRAWN);
     if (isMine && now === ran) recall(STUCK, "");
   }
+}
+
+// What a cell has shown goes away before the new comes, which is as high: what is below stays where it
+// is meanwhile.
+function keepHeight({ outputArea }) {
+  const { node } = outputArea;
+  node.style.minHeight = `${node.offsetHeight}px`;
+  return () => (node.style.minHeight = "");
 }
 
 // JupyterLab does not say what cells and their editors are, and a screen reader has to.

@@ -101,6 +101,7 @@
  * @property {boolean} passed
  * @property {[boolean, string][]} goals
  * @property {string} message
+ * @property {string} [remark] what a try in code did to the figures, if that is worth a word
  */
 
 /**
@@ -125,6 +126,8 @@
  * @property {StripScene | null} strip of several ranks
  * @property {FormulaScene} [formula]
  * @property {VerdictScene} [verdict]
+ * @property {Scene | null} [pinned] the baseline run beside it, where that is not the one of the
+ *   start; null if there is none
  */
 
 /**
@@ -210,6 +213,15 @@
  * @property {TaskScene | null} task
  * @property {FormulaSpec | null} formula
  * @property {boolean} [alone] in a file of its own, without a kernel to ask
+ */
+
+/**
+ * What came of an attempt in code.
+ * @typedef {object} OutcomeState
+ * @property {string} question the text of its challenge
+ * @property {VerdictScene} verdict
+ * @property {boolean} tried whether the challenge had been checked before
+ * @property {Scene | null} scene
  */
 
 /**

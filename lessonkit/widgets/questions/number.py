@@ -9,6 +9,7 @@ from lessonkit.words import number, percent
 
 from .question import SCALES, TOLERANCE, Judgement, Question, Wrong
 
+DIGITS = 9  # after the point, of what was typed: the others are errors of floats
 LARGEST = 1e12  # more than any answer of a lesson, and exact as a number of any page
 # The unit of a question, another one in which it was answered, and what that one has to be times
 OTHER_UNITS = [
@@ -54,16 +55,21 @@ class Number(Question):
         if not is_number(said) or not abs(said) <= LARGEST:
             raise ValueError("the answer must be a number")
         if self.is_alike(said, self.right):
-            return Judgement(True, self.shown(said), self.revealed("Right."))
-        return Judgement(False, self.shown(said), {"text": self.objection(said)})
+            return Judgement(True, self.quoted(said), self.revealed("Right."))
+        return Judgement(False, self.quoted(said), {"text": self.objection(said)})
 
     def is_alike(self, said: float, answer: float) -> bool:
         """Whether what was *said* counts as *answer*."""
         return isclose(said, answer, rel_tol=self.tolerance)
 
-    def shown(self, said: float) -> str:
-        """Write an answer as the learner would."""
-        return f"{number(said)} {self.unit}".strip()
+    def shown(self, answer: float) -> str:
+        """Write a right answer as the figures of its run have it."""
+        return f"{number(answer)} {self.unit}".strip()
+
+    def quoted(self, said: float) -> str:
+        """Write what the learner typed, digit by digit: rounded it would be another answer."""
+        typed = f"{said:,.{DIGITS}f}".rstrip("0").rstrip(".")
+        return f"{typed} {self.unit}".strip()
 
     def objection(self, said: float) -> str:
         """Say why an answer is wrong, as far as that is known."""
@@ -72,7 +78,7 @@ class Number(Question):
         for unit, other, scale in OTHER_UNITS:
             if unit == self.unit and self.is_alike(said * scale, self.right):
                 known = [f"Is that in {other}? The answer must be in {unit}."]
-        return f"Not {self.shown(said)}. {known[0]}"
+        return f"Not {self.quoted(said)}. {known[0]}"
 
     def revealed(self, begin: str) -> Json:
         return super().revealed(f"{begin} The answer is {self.shown(self.right)}.".strip())

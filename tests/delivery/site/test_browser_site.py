@@ -493,6 +493,38 @@ def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_pla
         assert visit.errors == []
 
 
+@pytest.mark.long
+def test_a_link_in_the_text_before_the_lesson_opens_later_and_back_leads_back(
+    site: Site, browser: Browser
+) -> None:
+    held: list[Route] = []
+    with browser.started_with(), browser.visit(MOST) as visit:  # it has kept nothing
+        page = visit.page
+        page.route("**/build/jlab_core*", lambda route: held.append(route))
+        with page.expect_request("**/build/jlab_core*"):
+            page.goto(site.lesson(LESSONS[0]), wait_until="commit")
+        begins = page.locator("#lessons-opening")
+        begins.get_by_role("heading", name="The situation").scroll_into_view_if_needed()
+        begins.evaluate("(one) => one.scrollTop += 100")
+        place = begins.evaluate("(one) => one.scrollTop")
+        link = begins.get_by_role("link", name="made these times up")
+        link.click()
+        coming = begins.get_by_text("opens as soon as the lesson is here")
+        expect(coming).to_be_visible()
+        page.go_back()
+        expect(coming).to_have_count(0)
+        assert begins.evaluate("(one) => one.scrollTop") == place
+        link.click()
+        held.pop().continue_()
+        expect(begins).to_have_count(0, timeout=PATIENT * 1e3)
+        expect(
+            page.get_by_role("heading", name="Why an artificial dataset")
+        ).to_be_in_viewport()
+        page.get_by_role("button", name="Back to where I was").click()
+        expect(page.get_by_role("link", name="made these times up")).to_be_in_viewport()
+        assert visit.errors == []
+
+
 def test_a_drawing_of_the_opening_is_dark_where_the_page_is(
     visit: Visit, start_page: str
 ) -> None:

@@ -18,16 +18,27 @@ export function nearest(all, away) {
 // Numbers, times and sizes as `lessonkit/words.py` writes them.
 const GROUPED = new Intl.NumberFormat("en", { signDisplay: "negative" });
 
-/** @param {number} size */
-const digitsOf = (size) => (size < 10 ? 2 : size < 1000 ? 1 : 0);
+const EXACT = 1e-9; // what floating point may add to a number of two digits, or take from it
 
 /**
  * @param {number} value
- * @param {number} [wanted] digits behind the point; three or so in all without it
+ * @param {number} [wanted] digits behind the point; three or so in all without it, or both of two
  */
 export function number(value, wanted) {
-  const digits = wanted ?? digitsOf(Math.abs(value));
-  const kept = Number((wanted === undefined ? value : value * (1 + 1e-9)).toFixed(12));
+  if (wanted !== undefined) return written(value * (1 + 1e-9), wanted);
+  const isExact = Math.abs(value - Math.round(100 * value) / 100) < EXACT;
+  return isExact && Math.abs(value) < 1000 ? written(value, 2) : rough(value);
+}
+
+/** @param {number} value */
+function rough(value) {
+  const size = Math.abs(value);
+  return written(value, size < 10 ? 2 : size < 1000 ? 1 : 0);
+}
+
+/** @param {number} value @param {number} digits behind the point at most */
+function written(value, digits) {
+  const kept = Number(value.toFixed(12));
   // `toFixed` rounds a half up; only an eighth, a fourth or a half is one.
   const scaled = kept * 10 ** digits;
   const isHalf = Number.isInteger(8 * kept) && scaled % 1 !== 0;
@@ -42,5 +53,5 @@ export function time(micros) {
 
 export function size(bytes) {
   const power = [1e3, 1e6, 1e9].filter((unit) => bytes >= unit).length;
-  return `${number(bytes / 1000 ** power)} ${["B", "kB", "MB", "GB"][power]}`;
+  return `${rough(bytes / 1000 ** power)} ${["B", "kB", "MB", "GB"][power]}`;
 }

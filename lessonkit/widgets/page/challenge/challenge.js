@@ -1,9 +1,15 @@
 // `challenge`: what is asked for, how it stands, and what helps.
 
 import { div, findAll } from "../base/dom.js";
+import { bringInSight } from "../lesson/in_sight.js";
 import { isTried, Record } from "../lesson/record.js";
 import { View } from "../pictures/view.js";
+import { checkButton } from "./check.js";
 import { Task } from "./task.js";
+
+const JUDGED = "lk-judged"; // what a card hears when its code was checked
+
+/** @typedef {import("../scene.js").OutcomeState} OutcomeState */
 
 export class Challenge {
   constructor(model, el) {
@@ -16,13 +22,19 @@ export class Challenge {
     made.node.dataset.task = task.text;
     made.help(hints);
     if (right) made.solved();
+    made.tools.prepend(checkButton(model, () => made.node));
+    model.listen(made.node, JUDGED, ({ detail }) => {
+      made.goals.hidden = true; // they stand below the code, with what was reached
+      made.tell(detail.verdict, detail.tried);
+    });
     el.append(made.node);
   }
 }
 
 export class Outcome {
   constructor(model, el) {
-    const { question, verdict, scene } = JSON.parse(model.get("state"));
+    /** @type {OutcomeState} */
+    const { question, verdict, scene, tried: isNew } = JSON.parse(model.get("state"));
     const task = new Task({ text: "", goals: [], hints: [] });
     const record = new Record(model, "challenge", question);
     const before = record.read();
@@ -34,13 +46,26 @@ export class Outcome {
     const { goals: reached } = verdict;
     const first = JSON.parse(asked[0]?.dataset.given ?? "null");
     const given = before?.given ?? first ?? reached;
-    record.write({ said: null, right, reached, given, hints: before?.hints });
-    for (const { dataset } of asked) {
-      dataset.given = JSON.stringify(given);
-      if (right) dataset.solved = "";
+    const tried = isNew || isTried({ reached, given, tried: before?.tried });
+    const did = { reached, given, hints: before?.hints, ...(tried && { tried }) };
+    record.write({ said: null, right, ...did });
+    task.judge(verdict, tried);
+    const card = div("lk-card-of", task.said, task.goals);
+    card.append(
+      div(
+        "lk-tools",
+        checkButton(model, () => card),
+      ),
+    );
+    for (const node of asked) {
+      node.dataset.given = JSON.stringify(given);
+      if (right) node.dataset.solved = "";
+      node.dispatchEvent(new CustomEvent(JUDGED, { detail: { verdict, tried } }));
     }
-    task.judge(verdict, isTried({ reached, given }));
-    el.append(div("lk-card-of", task.said, task.goals));
+    el.append(card);
+    // JupyterLab has gone on to the next cell meanwhile.
+    const seen = asked.map((node) => node.querySelector(".lk-verdict"));
+    if (isNew) bringInSight(model, card, seen);
     if (!scene) return;
     new View(model).showIn(el, scene);
   }

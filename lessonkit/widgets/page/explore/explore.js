@@ -11,7 +11,7 @@ import {
   tableHead,
   uniqueNumber,
 } from "../base/dom.js";
-import { asking, SILENT } from "../base/kernel.js";
+import { asking, keeping, SILENT } from "../base/kernel.js";
 import { Task } from "../challenge/task.js";
 import { Record } from "../lesson/record.js";
 import { View } from "../pictures/view.js";
@@ -63,8 +63,12 @@ export class Explore {
     );
     if (task) this.task = new Task(task, () => this.keep());
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
-    const above = [this.task?.node, this.controls.node, this.error, this.formula?.node];
-    el.append(...above.filter(Boolean), ...this.view.nodes, this.panel);
+    // What a control changes stays in sight with it.
+    const [figures, ...pictures] = this.view.nodes;
+    const changed = [this.controls.node, this.formula?.node, figures];
+    const top = div("lk-top", ...changed.filter(Boolean));
+    el.append(...(this.task ? [this.task.node] : []), top, this.error, ...pictures, this.panel);
+    this.pinned = state.pinned; // the baseline run at the start
     this.view.pinned = state.pinned;
     this.view.first = state.scene;
     if (!state.alone) this.view.strip.choose = (rank) => this.choose(rank);
@@ -82,6 +86,7 @@ export class Explore {
     });
     if (state.alone || !controls.length) return;
     const begins = controls.map((one) => `${one.label} ${settingOf(one, one.value)}`).join(", ");
+    this.save = keeping(model, () => {}); // for who reads the notebook without this browser
     this.record = new Record(model, task ? "challenge" : "view", task?.text ?? begins);
     this.recall(this.record.read());
     this.view.looked = () => this.keep();
@@ -131,6 +136,7 @@ export class Explore {
     const baseline = this.baseline && this.settings(this.baseline);
     const rank = this.view.isOpen ? this.pictures.rank : undefined;
     this.record?.write({ said, ...judged, looks, baseline, rank });
+    if (judged) this.save({ said, ...judged });
   }
 
   // As a record has them: a text for each control, so that a lesson may give it more of them.
@@ -171,9 +177,13 @@ export class Explore {
     }
     this.refuse("");
     this.seen = values;
+    if (!this.baseline) this.view.pinned = this.baselineOf(scene);
     if (this.task) this.judge(scene.verdict);
     return this.view.draw(this.formula?.show(scene) ?? scene);
   }
+
+  // The one of the lesson does the same job as the run above it; one that a learner has set stays.
+  baselineOf = ({ pinned }) => (pinned === undefined ? this.pinned : pinned);
 
   judge(verdict) {
     this.given ??= verdict.goals; // nobody has moved a control yet
@@ -218,7 +228,7 @@ export class Explore {
   reset() {
     this.baseline = undefined;
     this.comes = undefined;
-    this.view.pinned = JSON.parse(this.model.get("state")).pinned;
+    this.view.pinned = this.pinned;
     this.view.real = null;
     this.panel.replaceChildren();
     this.controls.set(this.start);

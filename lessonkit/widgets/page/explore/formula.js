@@ -9,7 +9,7 @@ import { nearest } from "../base/numbers.js";
 /** @typedef {import("../scene.js").Scene} Scene */
 /** @typedef {import("../scene.js").BarColumns} BarColumns */
 
-const EXACT = "as long as the run"; // what the kernel says of a formula that holds exactly
+const EXACT = "the same as the run"; // what the kernel says of a formula that holds exactly
 
 /** @param {string} name */
 const spaced = (name) => name.replaceAll("_", " ");

@@ -9,6 +9,10 @@ import { all, cellsAround, headingOf, outside } from "./cells.js";
 
 const FOLDED = "jp-MarkdownHeadingCollapsed"; // JupyterLab's own class
 
+// What a question hears when a section that it covers is shown without an answer: its run belongs
+// to that section.
+export const SHOW = "lk-show";
+
 const TELL = ["Run and look", "Explain", "Play", "For real", "Challenge", "Vote", "Recap", "What happens"];
 
 /**
@@ -103,7 +107,7 @@ export class Cover {
     if (isWanted && this.cells.length < this.models?.length) this.later.start(again, 500);
   }
 
-  turn({ node, heading, inside }, covered) {
+  turn({ node, heading, inside, asked }, covered) {
     const { classList } = node;
     if (this.models) {
       const isOther = classList.contains(FOLDED) !== covered;
@@ -119,7 +123,9 @@ export class Cover {
     if (!covered || note) return;
     const open = () => {
       node.dataset.shown = "now"; // so it stays
-      this.turn({ node, heading, inside }, false);
+      this.turn({ node, heading, inside, asked }, false);
+      const open = asked.flatMap((cell) => all(cell.node, "[data-asks]:not([data-answered])"));
+      for (const one of open) one.dispatchEvent(new CustomEvent(SHOW));
     };
     const show = button("show it now", "Show this section without an answer", open);
     const told = div("lk lk-note", "Hidden until your answer is right, or until you ask. ", show);

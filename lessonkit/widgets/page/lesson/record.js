@@ -35,8 +35,11 @@ export function allRecords(folder) {
   }
 }
 
-// How the goals of a challenge stood before anything was done is nobody's attempt.
-export const isTried = ({ reached, given }) => JSON.stringify(reached) !== JSON.stringify(given);
+// How the goals of a challenge stood before anything was done is nobody's attempt; but one that
+// changes no goal is.
+export const isTried = ({ reached, given, tried = false }) => {
+  return tried || JSON.stringify(reached) !== JSON.stringify(given);
+};
 
 export class Record {
   constructor(model, kind, question) {

@@ -42,15 +42,20 @@ export class Teaching {
     this.moves = html("span", { hidden: true }, this.before, this.after, this.title);
     const title = "For a class: large type, one section at a time";
     const switches = [html("summary", { title }, "Aa"), this.large, this.alone, this.moves];
-    this.node = html("details", { class: "lk lk-class" }, ...switches);
+    this.node = html("details", { class: "lk-class" }, ...switches);
   }
 
-  // Every widget asks for it when it is drawn, but for a picture by itself; a page has one.
+  // Every widget asks for it when it is drawn, but for a picture by itself; a notebook has one. It
+  // stands in the page's own line of tools, or above the first cell, where it lies on nothing.
   static offer(life, el, later = life.timer()) {
     if (!el.isConnected) return later.start(() => Teaching.offer(life, el, later), 100);
-    if (document.querySelector(".lk-class") || !cellsAround(el).length) return undefined;
+    const [first] = cellsAround(el);
+    const panel = el.closest(".jp-NotebookPanel") ?? document;
+    const line = document.getElementById("lessons-line") ?? panel.querySelector(".jp-Toolbar");
+    if (!first || (line ?? document).querySelector(".lk-class")) return undefined;
     foldFurther(el);
-    return document.body.append(new Teaching(el).node);
+    const { node } = new Teaching(el);
+    return line ? line.append(node) : first.before(node);
   }
 
   toggle(text, act) {

@@ -181,7 +181,7 @@ export class Plumbing {
 
   /**
    * What a part does.
-   * @param {Pick<Part, "calls">} part
+   * @param {Pick<Part, "calls" | "box">} part
    * @param {number[]} busy
    * @param {number | undefined} wait
    * @param {number} micros
@@ -191,7 +191,11 @@ export class Plumbing {
     if (busy.length) {
       const bar = busy[0];
       const { stage } = rows[bars.row[bar]];
-      if (part.calls > 1) return `${stage}: ${busy.length} of ${part.calls} at work`;
+      const many = `${busy.length} of ${part.calls} at work`;
+      // A box has little room, and its title mostly says what works in it.
+      const title = part.box.querySelector("b").textContent.toLowerCase();
+      const isNamed = title.includes(stage.toLowerCase());
+      if (part.calls > 1) return isNamed ? many : `${stage}: ${many}`;
       return `${stage}: ${number((micros - bars.start[bar]) / 1000)} of ${time(bars.length[bar])}`;
     }
     if (wait === undefined) return part.calls ? "nothing to do" : "empty";

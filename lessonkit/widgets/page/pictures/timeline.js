@@ -51,6 +51,7 @@ import { journey } from "./words.js";
 export const LEFT = 92;
 export const RIGHT = 16;
 export const NARROWEST = 240; // with something to see beside the names
+const NAMED = 14; // where the names of lines end, above the times of the playhead and the other run
 const TRACK = 64; // of what is held over time
 
 export const FINEST = 10; // microseconds between two marks: their numbers have no more digits
@@ -249,7 +250,7 @@ export class Timeline {
       const isShort = room < 60 && room >= 6 + 8 * short.length;
       const text = room >= 60 ? `epoch ${short}` : isShort ? short : "";
       marks.push(svg("text", { class: "lk-epoch", x: x + 4, y: 10 }, text));
-      lines.push(line(x, 2, x, this.floor, { class: "lk-epoch" }));
+      lines.push(...this.mark(x, "lk-epoch"));
       named.push({ from: x, to: x + 4 + LETTER * text.length });
     }
     return named;
@@ -276,7 +277,18 @@ export class Timeline {
     const text = svg("text", given, name);
     text.append(svg("title", {}, "No run that does this work ends before this line."));
     this.layer.axis.append(text);
-    this.layer.grid.append(line(x, 2, x, this.floor, { class: "lk-limit" }));
+    this.layer.grid.append(...this.mark(x, "lk-limit"));
+  }
+
+  /**
+   * A line through the rows and beside its own name, with a gap where the times of the playhead and
+   * of the other run stand.
+   * @param {number} x
+   * @param {string} name
+   */
+  mark(x, name) {
+    const given = { class: name };
+    return [line(x, TOP - 4, x, this.floor, given), line(x, 2, x, NAMED, given)];
   }
 
   /**

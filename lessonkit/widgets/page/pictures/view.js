@@ -174,9 +174,12 @@ export class View {
     if (factor) shown.splice(1, 0, [`${number(factor)}×`, "baseline speed"]);
     const figure = ([value, what]) => {
       const given = { class: what.startsWith(this.main) && "lk-main" };
-      return html("div", given, html("b", {}, value), html("span", {}, what));
+      return html("div", given, html("b", {}, value), " ", html("span", {}, what));
     };
-    this.figures.replaceChildren(...shown.map(figure));
+    const nodes = shown.map(figure);
+    // Where a run may be compared, there is room for that: or the picture would move.
+    if (pinned && !factor) nodes.splice(1, 0, div("lk-room", "1.00× baseline speed"));
+    this.figures.replaceChildren(...nodes);
   }
 
   at = (micros) => this.plumbing.at(Math.min(micros, this.scene.end));

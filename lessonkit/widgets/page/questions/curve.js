@@ -104,13 +104,20 @@ export class Curve {
       r: 7,
       role: "slider",
       tabindex: 0,
-      "aria-label": `${this.knob}=${this.values[point + 1]}`,
+      "aria-label": this.nameOf(point),
       "aria-orientation": "vertical",
       "aria-valuemin": 0,
       "aria-valuemax": this.steps,
       onkeydown: (event) => this.key(event, point),
       ...KEYS,
     });
+  }
+
+  // As one says it: "2 calls", "batch 5".
+  nameOf(point) {
+    const value = this.values[point + 1];
+    const knob = this.knob.replaceAll("_", " ");
+    return knob.endsWith("s") ? `${value} ${knob}` : `${knob} ${value}`;
   }
 
   // As they are now, for they move on.
@@ -221,7 +228,7 @@ export class Curve {
   put(point, place) {
     this.places[point] = Math.max(0, Math.min(this.steps, place));
     this.draw();
-    this.said.textContent = `${this.knob}=${this.values[point + 1]}: ${this.where(point)}`;
+    this.said.textContent = `${this.nameOf(point)}: ${this.where(point)}`;
   }
 
   // A hand that passes over points takes each of them along.
@@ -241,7 +248,9 @@ export class Curve {
   key(event, point) {
     const beside = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const by = KEYS_BY[event.key];
+    const end = { Home: 0, End: this.steps }[event.key]; // as of any slider
     if (beside) this.points[point + beside]?.focus();
+    else if (end !== undefined) this.put(point, end);
     else if (by !== undefined) this.put(point, this.from(point) + by);
     else return;
     this.changed();

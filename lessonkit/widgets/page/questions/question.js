@@ -5,7 +5,7 @@ import { button, div, marked, question, spoken, verdict } from "../base/dom.js";
 import { asking, keeping, SILENT } from "../base/kernel.js";
 import { cellAfter, goOn, outside } from "../lesson/cells.js";
 import { Classroom } from "../lesson/classroom.js";
-import { Cover } from "../lesson/cover.js";
+import { Cover, SHOW } from "../lesson/cover.js";
 import { Record } from "../lesson/record.js";
 import { Report } from "../lesson/report.js";
 import { View } from "../pictures/view.js";
@@ -40,6 +40,8 @@ import { Radios } from "./radios.js";
  * @property {boolean} [right]
  */
 
+const PRIMARY = { class: "lk-primary" }; // the one thing to do next
+const REGRET = 30000; // ms in which tries that were forgotten can be brought back
 const LAST_TIME = "This is your answer from last time. You have not committed to it yet.";
 
 export class Question {
@@ -62,7 +64,7 @@ export class Question {
     this.sure = new Radios(state.sure, "How sure are you?", commit);
     this.tools = div(
       "lk-tools",
-      button("commit", "Commit to this answer", () => this.commit()),
+      button("commit", "Commit to this answer", () => this.commit(), PRIMARY),
       button(
         "show me anyway",
         isVote ? "Show which is right" : "Show the run without an answer",
@@ -73,18 +75,22 @@ export class Question {
     this.list = div("lk-tries");
     /** @type {Try[]} */
     this.tried = []; // as the record has them
+    this.awaits = false; // whether an answer was committed to, and not judged yet
     this.committed = ""; // the last answer that was, with its round
     this.shown = undefined; // whether the learner asked for the answer
     this.waits = undefined; // whether the teacher has not shown the verdict yet
     this.verdict = undefined; // the last one, or the one that was right
     this.heard = undefined; // the last one that came, which may still wait
-    this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el));
+    this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el), PRIMARY);
     this.again = button("ask me again", "Ask me again, and forget my tries", () => this.forget());
     /** @type {View | null} */
     this.view = null;
     this.later = model.timer();
+    this.regret = model.timer();
+    this.undo = div("lk-undo");
+    this.isHeard = false; // whether the page can ask it to show its run
     const asked = [question(`${state.asks} `, state.question), this.answer.node, this.sure.node];
-    this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.list);
+    this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.list, this.undo);
     el.append(this.card);
     if (isVote) el.append(new Report().node); // at the end of a lesson
     this.card.addEventListener("change", () => this.keep());
@@ -104,7 +110,10 @@ export class Question {
       return;
     }
     const around = new Cover(this.card, this.model);
-    const { dataset } = outside(this.card);
+    const seen = outside(this.card);
+    const { dataset } = seen;
+    if (!this.isHeard) this.model.listen(seen, SHOW, () => this.ask({ do: "reveal" }));
+    this.isHeard = true;
     const { answered } = this.card.dataset;
     dataset.asks = "";
     if (answered === undefined) delete dataset.answered;
@@ -126,8 +135,8 @@ export class Question {
     this.keep();
   }
 
-  keep() {
-    const did = {
+  get did() {
+    return {
       said: this.answer.get(),
       sure: this.levels[this.sure.get()] ?? "",
       tries: this.tried,
@@ -135,6 +144,10 @@ export class Question {
       shown: this.shown,
       waits: this.waits,
     };
+  }
+
+  keep() {
+    const { did } = this;
     this.record.write(did);
     this.save({ ...did, verdict: this.verdict });
   }
@@ -167,12 +180,28 @@ export class Question {
   }
 
   forget() {
+    const { did } = this;
     this.record.forget();
     this.model.set("kept", "");
     this.model.save_changes();
     this.model.end(); // another one hears the kernel from now on
     this.el.replaceChildren();
-    new Question(this.whole, this.el).focus();
+    const anew = new Question(this.whole, this.el);
+    anew.offer(did);
+    anew.focus();
+  }
+
+  // What was forgotten can be brought back for a while, until another answer is there.
+  offer(did) {
+    const back = button("undo", "Undo: bring my tries back", () => {
+      this.undo.replaceChildren();
+      this.recall(did);
+      this.settle();
+      this.keep();
+      this.focus();
+    });
+    this.undo.append("Your tries are forgotten. ", back);
+    this.regret.start(() => this.undo.replaceChildren(), REGRET);
   }
 
   focus() {
@@ -194,6 +223,8 @@ export class Question {
       return;
     }
     if (!this.isNew(said, sure)) return;
+    this.undo.replaceChildren();
+    this.awaits = true;
     const anew = !this.tried.length;
     this.tried.push({ said, sure: this.levels[sure], when: new Date().toISOString() });
     this.ask({ do: "commit", said, sure, anew });
@@ -224,6 +255,9 @@ export class Question {
       this.waits = undefined;
     }
     if (!this.verdict?.right) this.verdict = told;
+    // Nobody is as sure of the next answer without saying so; what a record has was said.
+    if (!told.right && this.awaits) this.sure.set(-1);
+    this.awaits = false;
     this.keep();
     const isHere = this.card.contains(document.activeElement);
     this.conclude(told);
@@ -236,6 +270,7 @@ export class Question {
     if (tried.length) this.list.replaceChildren("Your tries: ", ...tried);
     if (!right) return;
     this.card.dataset.answered = "";
+    for (const one of this.tools.children) one.classList.remove(PRIMARY.class); // to go on is, now
     this.card.append(div("lk-tools", this.on, this.again));
     this.settle();
     if (this.answer.correct) {
