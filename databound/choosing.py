@@ -266,7 +266,7 @@ def try_best(
     another comes in its place. *note* is told what each run came to.
     """
     trials = Trials()
-    if seconds_with_start(job, table[0], durations) > durations.most_of_trial:
+    if seconds_of_trial(job, table[0]) > durations.most_of_trial:
         trials.not_run = one_of_each_kind(table)
         return trials
     began = subject.clock()

@@ -225,11 +225,13 @@ class Recommendation:
         """Return the words above the changes."""
         if not self.changes:
             least = max(AS_GOOD, self.error)
-            if any(row.tried and self.saved(row) > least for row in self.table[1:]):
-                return "No change of a setting saves more than its runs differed from each other."
+            change = "No change of a setting"
+            amount = percent(least)
             if any(knob.worth for knob in self.knobs):
-                return f"No change that can be forecast saves more than {percent(least)}."
-            return f"No change of a setting saves more than {percent(least)}."
+                change = "No change that can be forecast"
+            if any(row.tried and self.saved(row) > least for row in self.table[1:]):
+                amount = "its runs differed from each other"
+            return f"{change} saves more than {amount}."
         if self.alike > 1:
             return f"Change this (the first {self.alike} save the same; number 1 needs the least):"
         return "Change this:"
