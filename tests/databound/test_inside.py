@@ -70,7 +70,7 @@ def parts(spending: Spending, run: Callable[[], Any]) -> dict[str, Part]:
         run()
 
     drive()
-    stages = STAGES | {drive.__code__: "loader", run.__code__: "loader"}
+    stages = {**STAGES, drive.__code__: "loader", run.__code__: "loader"}
     return {part.name: part for part in parts_of(spending.looks, stages)}
 
 
@@ -310,7 +310,7 @@ SEEN = Seen()
 
 
 @pytest.fixture
-def looks_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def looks_are_seen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let each sample wait until somebody looks, as long as the looking goes on."""
 
     class Noted(Looks):
@@ -349,7 +349,7 @@ def loaders(library: Any) -> dict[str, Any]:
         def __getitems__(self, indices: list[int]) -> list[int]:
             return [self[index] for index in indices]
 
-    class Stream(data.IterableDataset):  # type: ignore[misc]
+    class Stream(data.IterableDataset):  # type: ignore[misc, name-defined]
         def __iter__(self) -> Iterator[int]:
             return map(Samples().__getitem__, range(64))
 
@@ -520,7 +520,7 @@ def canned() -> Inside:
 def test_a_page_looks_inside_where_the_step_waits_for_the_loader(
     monkeypatch: pytest.MonkeyPatch, model: Modelled, said: bool
 ) -> None:
-    monkeypatch.setattr(advice, "seen_inside", lambda job: canned())
+    monkeypatch.setattr(advice, "seen_inside", lambda job, tell: canned())
     page = advice.recommended(model.job())
     assert (canned().head in page.sections()) == said
     assert (canned().head in page._repr_html_()) == said

@@ -113,7 +113,7 @@ def test_a_knob_runs_in_turns_with_the_setting_as_it_is() -> None:
         ran.append(also)
         return go(*given, also=also, **more)
 
-    model.go = noted  # type: ignore[method-assign, assignment]
+    model.go = noted  # type: ignore[method-assign]
     try_knobs(job, model, at(job, 4), DATA_BOUND, None)
     assert ran == [{}, {"in_order": False}] * 2
 
@@ -180,10 +180,10 @@ def inside_with(cores: float) -> Inside:
 def test_threads_in_workers_are_limited_where_one_process_holds_several_cores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    set_to = []
+    set_to: list[int] = []
     monkeypatch.setitem(sys.modules, "cv2", SimpleNamespace(setNumThreads=set_to.append))
     monkeypatch.setattr(knobs, "find_spec", lambda name: None)
-    began = []
+    began: list[int] = []
     model = Modelled(0.020, 0.010, computes=False)
     model.may_change = {"worker_init_fn": began.append}
     job = model.job()
@@ -221,7 +221,7 @@ def starting(seconds: float) -> Modelled:
         run = others[also["multiprocessing_context"]].go if also else go
         return run(*given, **more)
 
-    model.go = by_another_way  # type: ignore[method-assign, assignment]
+    model.go = by_another_way  # type: ignore[method-assign]
     return model
 
 
@@ -260,7 +260,7 @@ def test_only_ways_that_are_quicker_are_tried(now: str, others: list[str]) -> No
     usual = multiprocessing.get_start_method(allow_none=True) or ways[0]
     if usual == now:
         assert start_methods(subject) == expected
-    assert start_methods(SimpleNamespace(may_change={})) == []  # type: ignore[arg-type]
+    assert start_methods(SimpleNamespace(may_change={})) == []
 
 
 # ---- what is said of it ----

@@ -20,6 +20,15 @@ from support.stand_in_device import Device
 
 # Our loader has none of these, or means something else by it
 NOT_OURS = ("timeout", "multiprocessing_context", "generator", "pin_memory_device")
+# What a loader reads of itself when an epoch begins
+READ_IN_AN_EPOCH = (
+    "num_workers",
+    "collate_fn",
+    "pin_memory",
+    "prefetch_factor",
+    "persistent_workers",
+    "in_order",
+)
 # Whatever number a sampler gives, a dataset is asked for it
 NUMBERS = lessonkit.Dataset.range(2**62)
 
@@ -101,47 +110,79 @@ class DataLoader:
     in_order: bool = True
 
     def __init__(self, dataset: Any, batch_size: int | None = 1, **said: Any) -> None:
-        vars(self).update(said)
+        usual = {name: getattr(self, name) for name in DataLoader.__annotations__}
+        vars(self).update(usual | said)
         self.dataset = dataset
+        self.batch_size = batch_size
+        self._iterator: Batches | None = None  # of workers that stay
         if self.num_workers and self.prefetch_factor is None:
             self.prefetch_factor = 2
         if self.collate_fn is None:
             self.collate_fn = as_it_is if batch_size is None else list
-        if isinstance(dataset, IterableDataset):
-            samples = lessonkit.Dataset.from_generator(partial(iter, dataset))
+        if self.is_stream:
             self.sampler = repeat(None)
-        else:
-            samples = NUMBERS.map(partial(fetched, dataset))
-            if self.sampler is None and self.shuffle:
-                self.sampler = RandomSampler(dataset, self.generator)
-                said["shuffle"] = None
-            elif self.sampler is None:
-                self.sampler = SequentialSampler(dataset)
-            if self.batch_sampler is None:
-                said["sampler"] = self.sampler
-        said["collate_fn"] = self.collate_fn
-        said["worker_init_fn"] = partial(begin, dataset, self.worker_init_fn)
-        for name in NOT_OURS:
-            said.pop(name, None)
-        self.ours = lessonkit.DataLoader(samples, batch_size, getitems=True, **said)
-        self.batch_size = batch_size
+        elif self.sampler is None:
+            kind = partial(RandomSampler, generator=self.generator)
+            self.sampler = (kind if self.shuffle else SequentialSampler)(dataset)
+        told = {name: value for name, value in said.items() if name not in NOT_OURS}
+        lessonkit.DataLoader(
+            self.samples(), batch_size, **told
+        )  # refuses what PyTorch refuses
         if self.batch_sampler is not None:
             self.batch_size = None
         elif batch_size is not None:
             self.batch_sampler = BatchSampler(self.sampler, batch_size, self.drop_last)
 
+    @property
+    def is_stream(self) -> bool:
+        return isinstance(self.dataset, IterableDataset)
+
+    def samples(self) -> lessonkit.Dataset:
+        """Return the dataset as ours."""
+        if self.is_stream:
+            return lessonkit.Dataset.from_generator(partial(iter, self.dataset))
+        return NUMBERS.map(partial(fetched, self.dataset))
+
+    def ours(self) -> lessonkit.DataLoader:
+        """Return our loader as this one is now: PyTorch, too, reads it when an epoch begins."""
+        told: dict[str, Any] = {name: getattr(self, name) for name in READ_IN_AN_EPOCH}
+        if self.batch_sampler is None:
+            told |= {
+                "batch_size": None,
+                "sampler": None if self.is_stream else self.sampler,
+            }
+        elif self.is_stream:
+            told |= {
+                "batch_size": self.batch_sampler.batch_size,
+                "drop_last": self.drop_last,
+            }
+        else:
+            told["batch_sampler"] = self.batch_sampler
+        told["worker_init_fn"] = partial(begin, self.dataset, self.worker_init_fn)
+        return lessonkit.DataLoader(self.samples(), getitems=True, **told)
+
     def __len__(self) -> int:
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
 
     def __iter__(self) -> Iterator[Any]:
-        return Batches(iter(self.ours))
+        if not (self.persistent_workers and self.num_workers):
+            return Batches(self.ours())
+        if self._iterator is None:
+            self._iterator = Batches(self.ours())
+        else:
+            self._iterator.begin()
+        return self._iterator
 
 
 class Batches(Iterator[Any]):
-    """Goes over a loader."""
+    """Goes over one of our loaders, again if it is told to."""
 
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
+    def __init__(self, loader: lessonkit.DataLoader) -> None:
+        self.loader = loader
+        self.begin()
+
+    def begin(self) -> None:
+        self.inner: Any = iter(self.loader)
 
     def __next__(self) -> Any:
         return next(self.inner)
