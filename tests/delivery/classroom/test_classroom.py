@@ -24,6 +24,7 @@ from tornado.httpserver import HTTPServer
 
 from delivery.classroom import __main__ as command
 from delivery.classroom import room, server
+from delivery.classroom.rounds import asked_of
 from delivery.classroom.store import Store
 from tools.servers import HOST
 from tools.targets import ROOT
@@ -43,9 +44,9 @@ def led(folder: Path, test: Test, **more: Any) -> None:
 
 def kept(one: Class, question: dict[str, Any] = NUMBER, of: int = 0) -> list[Any]:
     """What was said last to a question."""
-    asked = {part: question[part] for part in ("lesson", "kind", "question")}
-    answers = one.room.store.answers(asked)
-    return [answer["said"] for answer in answers if answer["round"] == of]
+    asked = asked_of(question)
+    answers = one.room.store.answers(asked, **one.room.turn_of(asked))
+    return [json.loads(answer["said"]) for answer in answers if answer["round"] == of]
 
 
 def rows(one: Class) -> list[dict[str, str]]:
@@ -73,7 +74,7 @@ def test_an_answer_is_kept_once_however_often_it_comes_and_a_later_one_takes_its
         learner = await one.learner("the-token-of-Anna")
         early, late = record(said=100), record(said=210)
         for given in (early, late, early, late):
-            assert await learner.answer(given) == {"late": False}
+            assert await learner.answer(given) == {"round": 0, "late": False}
         assert kept(one) == [210]
         again = await one.learner("the-token-of-Anna")
         await again.answer(late)
@@ -157,7 +158,7 @@ def test_a_computer_that_sleeps_while_all_answer_loses_no_answer(tmp_path: Path)
         await asyncio.sleep(SLEEPS)
         server.send_signal(signal.SIGCONT)
         for page in pages:
-            assert await page.hear() == {"late": False}
+            assert await page.hear() == {"round": 0, "late": False}
             page.socket.close()
 
     command = [sys.executable, "-c", SERVE, str(tmp_path)]
