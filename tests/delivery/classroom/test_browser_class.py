@@ -15,17 +15,15 @@ import pytest
 from nbformat.v4 import new_code_cell
 from playwright.sync_api import expect
 from support.alone import ANSWERED, show, show_cells
+from support.class_questions import questions
 from support.classes import CHOICE, Class, class_beside, record
 from support.questions import Card, card_of
 
 from delivery.classroom.questions import asked
 from delivery.classroom.store import Store
-from lessonkit import ArtificialDataset
-from lessonkit.widgets import challenge, goals, predict
 from tools.browser import Browser, Visit, serious_violations
 from tools.servers import HOST
 
-ONCE = {"num_epochs": 1}
 TASK = 5  # the number of the challenge, which comes last
 expect.set_options(timeout=60_000)
 SCREENS = (1920, 1080), (1024, 768)
@@ -34,63 +32,6 @@ SCROLLS = """() => {
     return scrollWidth > innerWidth || scrollHeight > innerHeight;
 }"""
 LONG = "a sentence of a length that a vote of the lessons has, with a reason in its second half"
-
-
-def one_file(read: int = 15) -> Any:
-    return ArtificialDataset(3, open=0.03, read=read / 1e3), {**ONCE, "train": 0.01}
-
-
-def mapped(calls: int) -> Any:
-    return ArtificialDataset(20).map(cost=0.030, num_parallel_calls=calls), ONCE
-
-
-def questions() -> list[Any]:
-    """One question of each type, as a lesson makes them."""
-    naive = ArtificialDataset()
-    return [
-        predict(
-            "How long?",
-            (naive, ONCE),
-            wrong=[(0.2, "That is two epochs.")],
-            why="It adds up.",
-        ),
-        predict(
-            "Which is it?",
-            (naive, ONCE),
-            answer=lambda _: "the reading",
-            choices=["the reading", "the training"],
-            wrong=[("the training", "Reading takes longer.")],
-            why="It takes 45 ms.",
-        ),
-        predict(
-            "When does each bar begin?",
-            (naive.prefetch(1), ONCE),
-            place=["Train"],
-            wrong=[((naive, ONCE), "You let them take turns.")],
-            why="Reading goes on.",
-        ),
-        predict(
-            "How many ms a sample?",
-            mapped,
-            draw={"calls": range(1, 4)},
-            wrong=[(lambda *runs: [runs[0].per_sample] * 3, "More calls do help.")],
-            why="Training decides.",
-        ),
-        predict(
-            "Which of these is true?",
-            answer=lambda: "this",
-            choices=["this", "that"],
-            wrong=[("that", "That is not so.")],
-            why="Because.",
-        ),
-        challenge(
-            "Be quick.",
-            goals=[goals.total(at_most=0.08)],
-            hints=["Read faster."],
-            pipeline=one_file,
-            read=(5, 25, 5),
-        ),
-    ]
 
 
 def known() -> list[dict[str, Any]]:
