@@ -279,13 +279,14 @@ export function begin(found) {
 /**
  * Whether the class has what was answered last: "" if nothing was, since it asks.
  * @param {About} about
- * @returns {"" | "sent" | "kept"}
+ * @returns {"" | "sent" | "going" | "kept"} "kept" if the line is dead
  */
 export function whereIs(about) {
   const key = keyOf(about);
   const found = newsOf(key);
   if (!found) return "";
-  return heard.get(key) === found.news ? "sent" : "kept";
+  if (heard.get(key) === found.news) return "sent";
+  return line?.isUp ? "going" : "kept";
 }
 
 /** @param {About} about */

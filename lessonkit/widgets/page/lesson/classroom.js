@@ -8,6 +8,7 @@ import { allRecords, folderHere } from "./record.js";
 const WAITING = {
   "": "Waiting for the class.",
   sent: "Sent. Waiting for the class.",
+  going: "Sending …",
   kept: "Not sent yet: it will be when the class can be reached.",
 };
 const AGAIN = "A round is open: commit again, to the same answer or another.";
@@ -23,7 +24,7 @@ const AGAIN = "A round is open: commit again, to the same answer or another.";
  * @property {any} state how the class stands; null while that is not known, or without it
  * @property {Promise<unknown>} first the first word of the class, or the end of patience
  * @property {(kept: any[]) => void} begin
- * @property {(about: About) => "" | "sent" | "kept"} whereIs the last answer, if there is one
+ * @property {(about: About) => "" | "sent" | "going" | "kept"} whereIs the last answer, if there is one
  * @property {(about: About) => string} standing the turn and the round in which a question stands
  * @property {(about: About) => boolean} counts whether the last answer counts in the round that is open
  */
@@ -118,7 +119,8 @@ export const Classroom = {
     while (isHeld()) {
       const isOpen = learner.state.open && this.same(learner.state.asked, about);
       const where = learner.whereIs(about);
-      tell(isOpen && where !== "kept" && !learner.counts(about) ? AGAIN : WAITING[where]);
+      const isDone = where === "" || where === "sent";
+      tell(isOpen && isDone && !learner.counts(about) ? AGAIN : WAITING[where]);
       await new Promise((go) => life.listen(window, "lessonkit-class", go, { once: true }));
     }
   },
