@@ -200,14 +200,15 @@ def is_ip(text: str) -> bool:
 
 
 def is_url(text: str) -> bool:
-    """Whether a *text* is the address of a page, without anything after its path."""
+    """Whether a *text* is the address of a page, with nothing after its path."""
     try:
         parts = urlsplit(text)
         is_port = parts.port is None or parts.port > 0
     except ValueError:
         return False
     is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
-    return is_web and is_port and not any(one.isspace() for one in text) and not parts.fragment
+    is_bare = not (parts.query or parts.fragment)
+    return is_web and is_port and is_bare and not any(one.isspace() for one in text)
 
 
 def main() -> None:

@@ -58,6 +58,15 @@ function pictures(question, rounds, isShown) {
   return [html("div", { class: "drawings" }, ...drawn), bars];
 }
 
+// What is worth saying of the answers, as far as there is anything.
+/** @param {number[]} rounds */
+function said(question, rounds, isShown) {
+  const lines = linesOf(question, told.answers, rounds);
+  const moved = rounds[1] && moves(question, told.answers);
+  const texts = [worthHearing(lines, rounds.length - 1), moved, isShown && question.why];
+  return texts.filter(Boolean).map((text) => html("p", {}, String(text)));
+}
+
 function draw() {
   const {
     leading,
@@ -75,14 +84,7 @@ function draw() {
   const all = Math.max(here, count); // somebody may have gone since
   const counted = `${count} of ${all} answered${open ? `; round ${round} is open` : ""}`;
   const rounds = round === ROUNDS ? [1, 2] : [round];
-  const lines = linesOf(question, told.answers, rounds);
-  const texts = isBare
-    ? []
-    : [
-        worthHearing(lines, rounds.length - 1),
-        rounds[1] && moves(question, told.answers),
-        isShown && question.why,
-      ];
+  const texts = isBare ? [] : said(question, rounds, isShown);
   document.body.className = isWayIn ? "way-in" : isBare ? "bare" : "";
   byId("counts").textContent = isWayIn ? `${here} here` : counted;
   byId("warnings").textContent = told.warnings.join(" ");
@@ -90,7 +92,7 @@ function draw() {
   byId("tools").replaceChildren(...tools());
   byId("asked").textContent = question.question;
   byId("rounds").replaceChildren(...(covered ? [] : pictures(question, rounds, isShown)));
-  byId("said").replaceChildren(...texts.filter(Boolean).map((text) => html("p", {}, String(text))));
+  byId("said").replaceChildren(...texts);
   drawFrom();
   fit();
 }
