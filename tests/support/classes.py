@@ -130,7 +130,7 @@ class Page:
         """The next message that says something, or None if the server has ended this."""
         told: Any = {}
         while told == {}:
-            text = await asyncio.wait_for(self.socket.read_message(), 5)
+            text = await asyncio.wait_for(self.socket.read_message(), 60)
             told = None if text is None else json.loads(text)
         self.standing = (told or {}).get("state", self.standing)
         return told

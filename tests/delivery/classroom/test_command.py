@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import shutil
@@ -12,13 +13,15 @@ import sys
 from datetime import date
 from pathlib import Path
 from socket import create_server
+from time import sleep
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.classes import CHOICE, NUMBER, QUESTIONS, class_in, record
+from support.classes import CHOICE, NUMBER, Class, Page, class_in, record
 
 from delivery.classroom import __main__ as command
-from delivery.classroom.doors import RESERVED, Doors, let_many_come
+from delivery.classroom.doors import RESERVED, Doors
 from delivery.classroom.rounds import asked_of
 from delivery.classroom.server import application
 from delivery.classroom.store import Store, UnreadableError
@@ -130,8 +133,6 @@ def test_a_file_that_is_no_store_is_told_in_a_sentence(tmp_path: Path) -> None:
 
 
 def test_who_goes_on_with_earlier_answers_is_told_so(tmp_path: Path) -> None:
-    import asyncio
-
     asked: Any = command.read(["--address", HOST, "--answers", str(tmp_path / "a.sqlite")])
 
     async def do() -> None:
@@ -183,15 +184,18 @@ command.main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has Ctrl+C alone")
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SIGTERM",
+        "SIGKILL",
+        pytest.param("SIGINT", marks=pytest.mark.long),
+        pytest.param("SIGHUP", marks=pytest.mark.long),
+    ],
+)
 def test_however_it_ends_one_file_has_all_answers_and_can_be_copied(
     name: str, tmp_path: Path
 ) -> None:
-    import asyncio
-    from types import SimpleNamespace
-
-    from support.classes import Class, Page
-
     path, port = tmp_path / "day.sqlite", free_port()
     given = [sys.executable, "-c", SERVE, str(tmp_path), "--address", HOST]
     given += ["--port", str(port), "--answers", str(path)]
@@ -238,6 +242,7 @@ def test_however_it_ends_one_file_has_all_answers_and_can_be_copied(
         assert (tmp_path / "day.csv").read_text().count("\n") == 3
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="a Hub runs on Linux")
 def test_with_its_parent_it_ends(tmp_path: Path) -> None:
     """A Hub that was killed leaves no board behind."""
@@ -261,8 +266,8 @@ sys.stdin.read()
         assert parent.stdout
         child = int(parent.stdout.readline())
         parent.kill()
-    while Path(f"/proc/{child}").exists() or is_alive(child):
-        pass
+    while is_alive(child):
+        sleep(0.1)
     assert (tmp_path / "a.csv").exists()
 
 
