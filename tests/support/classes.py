@@ -201,6 +201,7 @@ class Class:
             headers=headers,
             follow_redirects=False,
             decompress_response=False,
+            request_timeout=120,  # a newcomer may have to wait
         )
         try:
             return await AsyncHTTPClient(force_instance=True).fetch(request)
