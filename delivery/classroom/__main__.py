@@ -40,7 +40,11 @@ ASKS = ("lessonkit", "databound", "notebooks", "delivery/classroom")
 HOST = "127.0.0.1"
 LOOK = 1  # s, from one look to the next whether the parent still runs
 GOODBYE = 0.3  # s, for the pages to hear that the class is over
-ENDS = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl+C, a system that shuts down, a closed terminal
+ENDS = (
+    "SIGINT",
+    "SIGTERM",
+    "SIGHUP",
+)  # Ctrl+C, a system that shuts down, a closed terminal
 MEANS = """\
 From now on, everybody on the network of {ip} can read the lessons here and send answers.
 Nobody sees the board without its address. Nothing is encrypted: use a network that you trust.
@@ -175,7 +179,9 @@ def read(given: list[str] | None = None) -> Asked:
         # A Hub leads to a path of its own host.
         is_path = name == "lessons" and value and value.startswith("/")
         if value and not is_path and not is_url(value):
-            parser.error(f"--{name} {value}: must be an address, such as http://lessons.school/class/")
+            parser.error(
+                f"--{name} {value}: must be an address, such as http://lessons.school/class/"
+            )
     if asked.proxy and not asked.at:
         parser.error("--proxy: there is one only with --at, the address that it has")
     ip, *others = [asked.address] if asked.address else addresses()
@@ -223,7 +229,9 @@ def main() -> None:
             asyncio.run(serve(asked))
     except UnreadableError as error:
         targets.stop(f"--answers {error}")
-    targets.say(f"The class is over. What was answered is in {asked.answers}, and as a table beside it.")
+    targets.say(
+        f"The class is over. What was answered is in {asked.answers}, and as a table beside it."
+    )
 
 
 if __name__ == "__main__":

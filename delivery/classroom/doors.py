@@ -43,7 +43,12 @@ class Doors(HTTPServer):
     """
 
     def initialize(  # type: ignore[override]
-        self, *given: Any, most: int, warn: Callable[[str], None], proxy: str = "", **more: Any
+        self,
+        *given: Any,
+        most: int,
+        warn: Callable[[str], None],
+        proxy: str = "",
+        **more: Any,
     ) -> None:
         super().initialize(*given, **{**TIMEOUTS, **more})
         self.most = most
@@ -80,9 +85,13 @@ class Doors(HTTPServer):
         mine.difference_update([one for one in mine if one.closed()])
         if len(mine) >= PER_ADDRESS and address != self.proxy:
             connection.close()
-            self.warn(f"{address} has more than {PER_ADDRESS} connections; more are refused.")
+            self.warn(
+                f"{address} has more than {PER_ADDRESS} connections; more are refused."
+            )
             return
-        stream = IOStream(connection, self.max_buffer_size, read_chunk_size=self.read_chunk_size)
+        stream = IOStream(
+            connection, self.max_buffer_size, read_chunk_size=self.read_chunk_size
+        )
         mine.add(stream)
         self.handle_stream(stream, (address, 0))
         if self.count() >= self.most:

@@ -6,13 +6,14 @@ import json
 import secrets
 from asyncio import get_running_loop, sleep
 from collections import Counter, defaultdict
+from datetime import datetime
 from typing import Any, Protocol
 
 from jsonschema import Draft202012Validator
 
 from delivery.classroom import answers
 from delivery.classroom.judge import is_answer, judged, reached
-from delivery.classroom.rounds import ASKED, Asked, State, asked_of
+from delivery.classroom.rounds import Asked, State, asked_of
 from delivery.classroom.store import Json, NotKeptError, Store
 from delivery.classroom.tokens import Tokens
 
@@ -29,7 +30,17 @@ RULES = json.loads(answers.SCHEMA.read_text(encoding="utf-8"))["$defs"]
 RECORD = Draft202012Validator({"$ref": "#/$defs/record", "$defs": RULES})
 UNFIT = "This answers no question of the class. Load the page again, for it may be an older one."
 # What a board gets of an answer
-SHOWN = ("learner", "round", "said", "words", "sure", "right", "mistake", "reached", "address")
+SHOWN = (
+    "learner",
+    "round",
+    "said",
+    "words",
+    "sure",
+    "right",
+    "mistake",
+    "reached",
+    "address",
+)
 FIRST = ("said", "words", "sure", "right", "mistake")
 
 
@@ -41,6 +52,9 @@ class Learner(Protocol):
 
     def tell(self, **message: Any) -> None:
         """Send a message to the page."""
+
+    def close(self) -> None:
+        """End the connection."""
 
 
 class Room:
@@ -56,7 +70,9 @@ class Room:
         )
         self.key = key
         self.tokens = Tokens(secret)
-        self.mark = self.tokens.signature("class")[:8]  # tells this class's file from others
+        self.mark = self.tokens.signature("class")[
+            :8
+        ]  # tells this class's file from others
         self.state = State.read(kept)
         if self.state.asked not in self.asked:  # the lessons have another one now
             self.state.choose(self.asked[0])
@@ -82,7 +98,7 @@ class Room:
             self.store.write_table()
         self.tell_all()
 
-    def changed(self, do: Any, value: Any) -> bool:  # noqa: C901, PLR0912 - one line an act
+    def changed(self, do: Any, value: Any) -> bool:
         """Change the state as a board asks for; return whether that makes sense."""
         state = self.state
         match do, value:
@@ -117,7 +133,9 @@ class Room:
         state = self.state
         found = self.store.answers(state.asked, **self.turn_of(state.asked))
         left = {*state.left_out}
-        counted = [one for one in found if left.isdisjoint({one["learner"], one["address"]})]
+        counted = [
+            one for one in found if left.isdisjoint({one["learner"], one["address"]})
+        ]
         pages = Counter(one.address for one in self.learners)
         return {
             "leading": state.leading,
@@ -138,7 +156,10 @@ class Room:
     def for_pages(self) -> Json:
         """Return what every page may know: nothing that tells an answer."""
         told = self.state.for_pages(self.mark)
-        return told | {"leading": told["leading"] and not self.is_over, "over": self.is_over}
+        return told | {
+            "leading": told["leading"] and not self.is_over,
+            "over": self.is_over,
+        }
 
     def tell_all(self) -> None:
         """Tell all pages how things stand."""
@@ -225,8 +246,6 @@ class Room:
 
 def arrival() -> str:
     """Return the time by this computer's clock, as a teacher reads it."""
-    from datetime import datetime
-
     return datetime.now().isoformat(sep=" ", timespec="seconds")
 
 
@@ -242,7 +261,9 @@ def answer_of(question: Json, record: Json) -> Json:
         goals = sum(one.met for one in found)
         return {"tries": [], "goals": goals, "reached": json.dumps(found)}
     tries = record["tries"]
-    if not tries or not all(one["sure"] and is_answer(question, one["said"]) for one in tries):
+    if not tries or not all(
+        one["sure"] and is_answer(question, one["said"]) for one in tries
+    ):
         raise ValueError("nothing was said that is an answer")
     return {"tries": [try_of(question, one) for one in tries]}
 

@@ -127,5 +127,7 @@ class State:
             "round": self.now.round,
             "open": self.now.open,
             "shown": [asked for asked, one in known if one.shown],
-            "anew": [{**asked, "asking": one.asking} for asked, one in known if one.asking > 1],
+            "anew": [
+                {**asked, "asking": one.asking} for asked, one in known if one.asking > 1
+            ],
         }

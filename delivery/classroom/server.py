@@ -61,7 +61,13 @@ class Answers(WebSocketHandler):
         await self.room.pace(self.address, len(message))
         try:
             match json.loads(message):
-                case {"record": _, "round": int(), "turn": list(), "name": str(), "number": int()} as given:
+                case {
+                    "record": _,
+                    "round": int(),
+                    "turn": list(),
+                    "name": str(),
+                    "number": int(),
+                } as given:
                     reply = await self.taken(given)
                 case _:
                     raise ValueError
@@ -120,7 +126,9 @@ class Join(web.RequestHandler):
         if not token:
             raise web.HTTPError(503)
         base = self.settings["base"]
-        self.set_cookie(LEARNER, token, path=base, httponly=True, samesite="Lax", expires_days=30)
+        self.set_cookie(
+            LEARNER, token, path=base, httponly=True, samesite="Lax", expires_days=30
+        )
 
 
 class Led(web.RequestHandler):

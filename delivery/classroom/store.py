@@ -67,7 +67,9 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.writing: asyncio.Task[None] | None = None
-        self.spoilt: sqlite3.Error | None = None  # what has undone the write that is under way
+        self.spoilt: sqlite3.Error | None = (
+            None  # what has undone the write that is under way
+        )
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.touch(mode=0o600)
@@ -109,7 +111,8 @@ class Store:
         """
         whose = {name: more[name] for name in (*TURN, "learner")}
         before = self.base.execute(
-            f"SELECT heard FROM answers WHERE {ITS} AND learner = :learner", {**asked, **whose}
+            f"SELECT heard FROM answers WHERE {ITS} AND learner = :learner",
+            {**asked, **whose},
         )
         known = [name for (names,) in before for name in json.loads(names)]
         heard = [one["when"] for one in tries]

@@ -120,7 +120,9 @@ class Page:
     def give(self, record: Any, round: int = 0, name: str = "") -> int:
         """Send a record, as a page does; the number by which the server replies."""
         self.number += 1
-        about = {part: record.get(part) for part in ASKED} if isinstance(record, dict) else {}
+        about = (
+            {part: record.get(part) for part in ASKED} if isinstance(record, dict) else {}
+        )
         anew = [one for one in self.standing["anew"] if about.items() <= one.items()]
         turn = [self.standing["group"], anew[0]["asking"] if anew else 1]
         self.say(record=record, round=round, turn=turn, name=name, number=self.number)

@@ -25,6 +25,7 @@ class Closeness(NamedTuple):
 
 EXACTLY = Closeness(steps=0, share=0)
 
+
 class Marks(Question):
     """A question whose answer is a step of an axis for each mark.
 

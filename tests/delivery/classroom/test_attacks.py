@@ -193,7 +193,12 @@ def test_a_page_that_never_reads_takes_no_memory_and_prints_nothing(tmp_path: Pa
         protocol: Any = page.socket.protocol
         line = protocol.stream.socket
         protocol.stream.io_loop.remove_handler(line)  # whatever comes stays in the system
-        given: dict[str, Any] = {"record": record(), "round": 0, "turn": ["x", 1], "name": ""}
+        given: dict[str, Any] = {
+            "record": record(),
+            "round": 0,
+            "turn": ["x", 1],
+            "name": "",
+        }
         message = json.dumps(given | {"number": 1}).encode()
         frame = b"\x81\xfe" + len(message).to_bytes(2, "big") + b"\0\0\0\0" + message
         rest, end = b"", monotonic() + 25

@@ -206,7 +206,9 @@ def test_five_long_sentences_with_their_reasons_are_seen_whole_on_a_small_projec
             one.loop.call_soon_threadsafe(act)
         board = context.new_page()
         board.goto(f"{one.address}board/?key={one.room.key}")
-        expect(board.locator("#rounds small")).to_have_count(4)  # which is led, so it is there
+        expect(board.locator("#rounds small")).to_have_count(
+            4
+        )  # which is led, so it is there
         assert not board.evaluate(SCROLLS)
         small = size_of(board)
         assert small > 11  # px, of 768
@@ -224,7 +226,9 @@ def size_of(board: Any) -> float:
     return float(board.evaluate(size))
 
 
-def take(one: Class, given: Any, round: int, learner: str, address: str = "10.0.0.1") -> None:
+def take(
+    one: Class, given: Any, round: int, learner: str, address: str = "10.0.0.1"
+) -> None:
     """Give the class an answer, as a page does."""
     turn = [one.room.for_pages()["group"], one.room.state.now.asking]
     sent = {"record": given, "round": round, "turn": turn, "name": ""}

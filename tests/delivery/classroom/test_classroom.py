@@ -166,7 +166,10 @@ def test_a_computer_that_sleeps_while_all_answer_loses_no_answer(tmp_path: Path)
             server.send_signal(signal.SIGCONT)
             server.kill()
     heard = Store(tmp_path / "class" / "answers.sqlite")
-    said = [json.loads(one["said"]) for one in heard.answers(asked_of(NUMBER), group=1, asking=1)]
+    said = [
+        json.loads(one["said"])
+        for one in heard.answers(asked_of(NUMBER), group=1, asking=1)
+    ]
     heard.close()
     assert sorted(said) == [100 + who for who in range(50)]
 
@@ -310,7 +313,9 @@ def test_who_sends_very_many_answers_waits_and_the_others_wait_for_one_of_them_e
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
-    message = json.dumps({"record": record(), "round": 0, "name": "", "turn": ["12345678-1", 1]})
+    message = json.dumps(
+        {"record": record(), "round": 0, "name": "", "turn": ["12345678-1", 1]}
+    )
     monkeypatch.setattr(room, "PACE", 2000)  # or writing takes as long as waiting
     each = len(message) / room.PACE  # s
 

@@ -97,7 +97,9 @@ def test_what_makes_no_sense_is_told_in_a_sentence(
         ("--at https://host --lessons /hub/", "https://host/", HOST),
     ],
 )
-def test_the_address_of_learners_can_be_opened(given: str, learners: str, proxy: str) -> None:
+def test_the_address_of_learners_can_be_opened(
+    given: str, learners: str, proxy: str
+) -> None:
     asked = command.read(["--port", "8000", *given.split()])
     assert (asked.learners, asked.proxy) == (learners, proxy)
 
@@ -160,7 +162,11 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (min({soft}, hard), hard))
 print(hard, let_many_come(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
     told = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
     )
     most, connections, now = map(int, told.stdout.split())
     assert now == most
@@ -283,7 +289,14 @@ def test_a_copy_that_is_made_while_all_answer_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     store = Store(path)
     store.begin("key", "secret", "{}")
-    whose = {"group": 1, "asking": 1, "round": 0, "nickname": "", "address": "", "arrived": ""}
+    whose = {
+        "group": 1,
+        "asking": 1,
+        "round": 0,
+        "nickname": "",
+        "address": "",
+        "arrived": "",
+    }
     tried = {"said": "105", "words": "105 ms", "sure": "certain", "right": 0, "mistake": ""}
     for who in range(30):
         tries = [{**tried, "when": "then"}]

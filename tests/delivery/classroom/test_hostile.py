@@ -58,7 +58,9 @@ def test_the_words_and_the_verdict_on_the_board_are_the_servers(tmp_path: Path) 
             page, given = await one.learner(), record(of, said, right=right)
             given["tries"][0] |= {"right": right, "words": "MR SMITH IS AN IDIOT " * 90}
             await page.answer(given)
-        told = [(a["words"], a["right"], a["mistake"]) for a in (await one.lead())["answers"]]
+        told = [
+            (a["words"], a["right"], a["mistake"]) for a in (await one.lead())["answers"]
+        ]
         assert sorted(told) == [("105 ms", 0, "That is one epoch."), ("210 ms", 1, "")]
         (one_choice,) = (await one.lead("choose", 1))["answers"]
         assert (one_choice["words"], one_choice["right"]) == ("this", 0)
@@ -70,7 +72,11 @@ def test_the_words_and_the_verdict_on_the_board_are_the_servers(tmp_path: Path) 
 def test_what_a_challenge_reached_is_a_number_of_a_run_and_no_words(tmp_path: Path) -> None:
     async def test(one: Class) -> None:
         page = await one.learner()
-        for words in "9" * 400, "1e300 ms and 5,000,000,000,000", "total 9e999 ms, YOU IDIOTS":
+        for words in (
+            "9" * 400,
+            "1e300 ms and 5,000,000,000,000",
+            "total 9e999 ms, YOU IDIOTS",
+        ):
             await page.answer(record(TASK, tries=[], reached=[[True, words]]))
         (answer,) = (await one.lead("choose", 3))["answers"]
         assert json.loads(answer["reached"]) == [[True, 9]]
@@ -110,7 +116,13 @@ def test_who_has_made_up_a_cookie_is_nobody(tmp_path: Path) -> None:
     async def test(one: Class) -> None:
         (known,) = [one.cookie_of("Anna")]
         name, _, signature = known.partition(".")
-        others = [Tokens("another secret").issue(), f"{name}x.{signature}", name, f"{name}.", "é.x"]
+        others = [
+            Tokens("another secret").issue(),
+            f"{name}x.{signature}",
+            name,
+            f"{name}.",
+            "é.x",
+        ]
         for made_up in ["", *others]:
             with pytest.raises((HTTPClientError, UnicodeEncodeError), match=r"403|codec"):
                 await one.socket(made_up)
@@ -159,7 +171,11 @@ def test_the_board_says_how_many_answers_came_from_one_address(tmp_path: Path) -
             page.socket = made
             await page.answer(record(said=105))
         told = await one.lead()
-        assert [address for address, _ in told["from"]] == ["10.0.0.66", "10.0.0.66", "10.0.0.7"]
+        assert [address for address, _ in told["from"]] == [
+            "10.0.0.66",
+            "10.0.0.66",
+            "10.0.0.7",
+        ]
         assert len((await one.lead("leave out", "10.0.0.66"))["answers"]) == 1
 
     led(tmp_path, test, proxy=HOST)
@@ -221,7 +237,9 @@ async def opened(**more: Any) -> AsyncIterator[tuple[Doors, int, list[str]]]:
         await one.close_all_connections()
 
 
-async def come(port: int, source: str = HOST) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def come(
+    port: int, source: str = HOST
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     return await asyncio.open_connection(HOST, port, local_addr=(source, 0))
 
 
@@ -341,7 +359,7 @@ def test_who_never_reads_is_kept_neither_waiting_nor_for_ever(
         ]
         writer.write("\r\n".join([*lines, "", ""]).encode())
         await reader.readuntil(b"\r\n\r\n")
-        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        writer.transport.pause_reading()
         good = await one.learner("Anna")
         while len(one.room.learners) == 2:
             one.room.tell_all()

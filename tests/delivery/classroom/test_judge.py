@@ -26,7 +26,10 @@ def answers_to(widget: Any, question: dict[str, Any]) -> list[Any]:
         return [*known, *others]
     whole = [[round(step) for step in steps] for steps in known if max(steps) < 1e6]
     jumps = [
-        [min(limit, max(0, step + draw.randint(-3, 3))) for step, limit in zip(steps, question["most"], strict=True)]
+        [
+            min(limit, max(0, step + draw.randint(-3, 3)))
+            for step, limit in zip(steps, question["most"], strict=True)
+        ]
         for steps in whole
         for _ in range(30)
     ]
@@ -84,7 +87,11 @@ def test_an_answer_is_a_number_or_one_for_each_name_of_its_question(
 
 
 def test_of_a_challenge_only_marks_and_numbers_count() -> None:
-    told = [(True, "total 1,095.5 ms, NOT 7"), (False, "MR SMITH IS AN IDIOT"), (True, "9e999")]
+    told = [
+        (True, "total 1,095.5 ms, NOT 7"),
+        (False, "MR SMITH IS AN IDIOT"),
+        (True, "9e999"),
+    ]
     assert reached(told) == [Reached(True, 1095.5), Reached(False, None), Reached(True, 9)]
 
 

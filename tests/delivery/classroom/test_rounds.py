@@ -81,7 +81,7 @@ def test_a_closed_round_is_opened_again_and_what_came_too_late_counts_then(
         assert (await eve.answer(record(said=70), round=2))["late"]
         told = await one.lead("open", 2)
         assert (counted(told, 1), counted(told, 2)) == ([105, 210], [70])
-        assert not (await one.lead("open", 1))["standing"]["round"] == 1  # it is over
+        assert (await one.lead("open", 1))["standing"]["round"] == 2  # the first is over
 
     led(tmp_path, test)
 
@@ -95,10 +95,12 @@ def test_only_the_next_round_and_the_last_one_may_be_opened_and_none_after_the_v
         (Standing(round=2), [2]),
         (Standing(round=1, shown=True), []),
     ):
-        assert [round for round in range(-1, 5) if standing.may_open(round)] == may
+        assert [number for number in range(-1, 5) if standing.may_open(number)] == may
 
 
-def test_choosing_the_question_that_is_asked_already_changes_nothing(tmp_path: Path) -> None:
+def test_choosing_the_question_that_is_asked_already_changes_nothing(
+    tmp_path: Path,
+) -> None:
     """A board that is loaded again, or has shown the way in, chooses it once more."""
 
     async def test(one: Class) -> None:
@@ -166,7 +168,9 @@ def test_a_question_that_is_asked_anew_begins_without_answers_and_keeps_those_of
         assert not told["answers"]
         assert told["covered"]
         stale = await one.learner("Anna")
-        stale.standing = stale.standing | {"anew": []}  # a page that has not heard of it yet
+        stale.standing = stale.standing | {
+            "anew": []
+        }  # a page that has not heard of it yet
         assert await stale.answer(record(said=70)) == {"gone": True}
         told = await anna.state(lambda told: told["anew"])
         assert told["anew"] == [{**asked_of(NUMBER), "asking": 2}]
