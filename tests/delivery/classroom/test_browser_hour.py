@@ -8,7 +8,7 @@ import queue
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -156,20 +156,20 @@ def line(port: int) -> Iterator[tuple[str, threading.Event]]:
     begun: queue.Queue[Any] = queue.Queue()
 
     async def passed(reader: Any, writer: Any) -> None:
-        with suppress(OSError):
+        try:
             while part := await reader.read(65_536):
                 while dead.is_set():
                     await asyncio.sleep(0.05)
                 writer.write(part)
-        writer.close()
+        finally:
+            writer.close()
 
     async def come(reader: Any, writer: Any) -> None:
         while dead.is_set():
             await asyncio.sleep(0.05)
-        there = await asyncio.open_connection(HOST, port)
-        await asyncio.gather(
-            passed(reader, there[1]), passed(there[0], writer), return_exceptions=True
-        )
+        further, back = await asyncio.open_connection(HOST, port)
+        ways = passed(reader, back), passed(further, writer)
+        await asyncio.gather(*ways, return_exceptions=True)
 
     async def serve() -> None:
         end = asyncio.Event()
