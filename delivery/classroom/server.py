@@ -99,7 +99,8 @@ class Answers(WebSocketHandler):
 
         def read(done: Any) -> None:
             self.unread -= len(text)
-            done.cancelled() or done.exception()  # of a page that has gone
+            if not done.cancelled():
+                done.exception()  # of a page that has gone: nobody has to know
 
         with suppress(*GONE):
             asyncio.ensure_future(self.write_message(text)).add_done_callback(read)

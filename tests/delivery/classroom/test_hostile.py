@@ -359,13 +359,14 @@ def test_who_never_reads_is_kept_neither_waiting_nor_for_ever(
         ]
         writer.write("\r\n".join([*lines, "", ""]).encode())
         await reader.readuntil(b"\r\n\r\n")
-        writer.transport.pause_reading()
+        line: Any = writer.transport
+        line.pause_reading()
         good = await one.learner("Anna")
         while len(one.room.learners) == 2:
             one.room.tell_all()
             await good.hear()
         assert await good.answer(record()) == {"round": 0, "late": False}
-        writer.transport.abort()  # type: ignore[attr-defined]
+        line.abort()
 
     led(tmp_path, test)
     assert not printed
