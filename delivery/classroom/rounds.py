@@ -51,7 +51,7 @@ class State:
     asked: Asked
     group: int = 1
     leading: bool = False
-    covered: bool = True
+    covered: bool = False
     left_out: list[str] = field(default_factory=list)  # addresses and learners, not counted
     standings: dict[str, Standing] = field(default_factory=dict)  # by questions as JSON
 

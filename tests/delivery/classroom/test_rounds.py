@@ -131,6 +131,18 @@ def test_an_open_round_survives_a_restart_and_another_question_closes_it_for_a_w
     led(tmp_path, second)
 
 
+def test_answers_are_covered_only_while_a_class_is_led(tmp_path: Path) -> None:
+    async def test(one: Class) -> None:
+        assert not (await one.lead())["covered"]
+        assert (await one.lead("lead", True))["covered"]
+        assert (await one.lead("choose", 1))["covered"]
+        assert not (await one.lead("show"))["covered"]
+        assert not (await one.lead("lead", False))["covered"]
+        assert not (await one.lead("choose", 2))["covered"]
+
+    led(tmp_path, test)
+
+
 def test_what_one_board_does_every_other_board_shows(tmp_path: Path) -> None:
     async def test(one: Class) -> None:
         await one.lead("choose", 2)
