@@ -210,6 +210,7 @@ def test_a_page_that_never_reads_takes_no_memory_and_prints_nothing(tmp_path: Pa
         assert server.memory_info().rss - before < 20e6
         assert "late" in await good.answer(record())
         line.close()
+        page.socket.protocol = None  # which would warn that it was never closed
         good.socket.close()
 
     with served(tmp_path) as (one, server, log):
