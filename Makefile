@@ -3,7 +3,7 @@ PYTHON ?= python3
 START = @$(PYTHON) -m tools.start
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab demo site class test test-site test-torch bench notebooks coverage wheel sizes clean
+.PHONY: help setup lab demo site class test test-site test-delivery test-torch bench notebooks coverage wheel sizes clean
 
 ## help: list the targets
 help:
@@ -32,6 +32,10 @@ test:
 ## test-site: walk through all lessons, there and in JupyterLab, and test what else takes long in a browser
 test-site:
 	$(START) test-site $(ARGS)
+
+## test-delivery: lead a class through a lesson, and attack it
+test-delivery:
+	$(START) test-delivery $(ARGS)
 
 ## test-torch: test with PyTorch itself what works on its loaders
 test-torch:

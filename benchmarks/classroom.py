@@ -26,6 +26,7 @@ from tornado.websocket import websocket_connect
 from benchmarks.measure import limited, line
 from delivery.classroom.__main__ import questions
 from delivery.classroom.server import BOARD, LEARNER
+from delivery.classroom.tokens import Tokens
 from delivery.site.__main__ import ROOT, SITE, build
 
 HOST = "127.0.0.1"
@@ -39,23 +40,25 @@ ALIVE = ".lk-live:not([inert]) .lk-predict"
 SERVE = """
 import asyncio, json, sys
 from pathlib import Path
-from tornado.httpserver import HTTPServer
+from delivery.classroom.doors import Doors, let_many_come
 from delivery.classroom.room import Room
 from delivery.classroom.server import application
 from delivery.classroom.store import Store
 folder, questions, site, host, port = sys.argv[1:]
 async def serve():
     room = Room(Store(Path(folder, "answers.sqlite")), json.loads(Path(questions).read_text()))
-    HTTPServer(application(room, Path(site), "http://here/")).listen(int(port), host)
-    print(room.key, flush=True)
+    app = application(room, Path(site), "http://here/")
+    # All learners are on this computer, as behind a proxy.
+    Doors(app, most=let_many_come(), warn=print, proxy=host).listen(int(port), host)
+    print(room.key, room.tokens.secret.decode(), flush=True)
     await asyncio.Event().wait()
 asyncio.run(serve())
 """
 
 
 @contextmanager
-def server() -> Iterator[tuple[Any, str]]:
-    """A server with a class of its own, and the key of its board."""
+def server() -> Iterator[tuple[Any, str, Tokens]]:
+    """A server with a class of its own, the key of its board, and what signs its learners."""
     with TemporaryDirectory() as folder:
         asked = Path(folder, "questions.json")
         asked.write_text(json.dumps(questions()), encoding="utf-8")
@@ -66,7 +69,8 @@ def server() -> Iterator[tuple[Any, str]]:
         ) as child:
             try:
                 assert child.stdout
-                yield psutil.Process(child.pid), child.stdout.readline().strip()
+                key, secret = child.stdout.readline().split()
+                yield psutil.Process(child.pid), key, Tokens(secret)
             finally:
                 child.terminate()
 
@@ -87,21 +91,22 @@ def record(asked: dict[str, Any], who: int) -> dict[str, Any]:
     return {**about, **known, "tries": [one | {"right": who % 4 == 0}]}
 
 
-async def connect(who: int) -> Any:
+async def connect(cookie: str) -> Any:
     """Open a connection as the page of a learner does."""
-    headers = {"Origin": f"http://{HOST}:{PORT}", "Cookie": f"{LEARNER}=token-{who}"}
+    headers = {"Origin": f"http://{HOST}:{PORT}", "Cookie": f"{LEARNER}={cookie}"}
     where = f"ws://{HOST}:{PORT}/answers"
     return await websocket_connect(HTTPRequest(where, headers=headers))
 
 
-async def answers(learners: int, key: str) -> tuple[list[float], list[float], list[str]]:
+async def answers(
+    learners: int, key: str, tokens: Tokens
+) -> tuple[list[float], list[float], list[str]]:
     """Let all answer; the times until an answer was taken, and until the board had it, and who is there."""
     asked = next(one for one in questions() if one["kind"] == "number")
     now = f"http://{HOST}:{PORT}/board/now.json"
     look = HTTPRequest(now, headers={"Cookie": f"{BOARD}={key}"})
-    pages = [await connect(who) for who in range(learners)]
-    for page in pages:
-        await page.read_message()  # how things stand
+    pages = [await connect(tokens.issue()) for _ in range(learners)]
+    groups = [json.loads(await page.read_message())["state"]["group"] for page in pages]
     taken: list[float] = []
     sent: list[float] = []
     shown: list[float] = []
@@ -119,7 +124,8 @@ async def answers(learners: int, key: str) -> tuple[list[float], list[float], li
         await asyncio.sleep(WITHIN * who / learners)
         began = perf_counter()
         sent.append(began)
-        said = {"record": record(asked, who), "round": 0, "name": ""}
+        said = {"record": record(asked, who), "round": 0, "name": "", "number": 1}
+        said["turn"] = [groups[who], 1]
         await pages[who].write_message(json.dumps(said))
         while "late" not in json.loads(await pages[who].read_message()):
             pass
@@ -193,12 +199,12 @@ def rows(learners: int) -> Iterator[str]:
     from tools.browser import Browser
 
     browser = Browser()
-    with server() as (process, key):
+    with server() as (process, key, tokens):
         whole: Any = browser.context.browser
         board = whole.new_context(viewport={"width": 1920, "height": 1080}).new_page()
         board.goto(f"http://{HOST}:{PORT}/board/?key={key}")
         board.locator("#choose").select_option("0")
-        taken, shown, there = in_loop(answers(learners, key))
+        taken, shown, there = in_loop(answers(learners, key, tokens))
         late = quantiles(taken, n=20)[-1]
         what = f"{learners} learners answer within {WITHIN} s"
         yield limited(f"{what}: taken, 95th percentile", late * 1000, 150, "ms")

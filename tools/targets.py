@@ -49,10 +49,11 @@ VOILA = (
     "--classic-tree",
     "--Voila.log_level=WARN",
     "--KernelManager.transport_encryption=auto",
-    # Voilà's page asks in vain for its kernel to end. One without a page ends half a minute later;
-    # a page that is only being read is connected, and one that opens slowly has time enough.
+    # Voilà's page asks in vain for its kernel to end. One without a page ends five minutes later; a
+    # page that is only being read is connected. One that opens over 1 Mbit/s, as when thirty share
+    # a line, needs a minute until it is, and would stay dead if its kernel had gone by then.
     "--MappingKernelManager.cull_interval=10",
-    "--MappingKernelManager.cull_idle_timeout=30",
+    "--MappingKernelManager.cull_idle_timeout=300",
     "notebooks",
 )
 
@@ -69,6 +70,7 @@ CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.te
 # What is tested each time of these pages, and then what takes too long for that.
 SITE = ("pytest", "tests/delivery/site", "tests/lab/test_browser_keys.py")
 LONG = ("pytest", "-m", "long")
+CLASS = ("pytest", "-m", "long or not long", "tests/delivery/classroom")
 OPEN = (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}")
 COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), ("tools.trust",), OPEN)
 TARGETS = {
@@ -97,6 +99,9 @@ TARGETS = {
     ),
     "test-site": Target(
         "All lessons are walked through, on the site and in JupyterLab.", (SITE, LONG)
+    ),
+    "test-delivery": Target(
+        "A class is led for an hour and attacked, which takes some minutes.", (CLASS,)
     ),
     "test-torch": Target(
         "What works on PyTorch's loaders is tested with PyTorch.",

@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 import jsonschema
@@ -31,6 +31,31 @@ UNREADABLE = (OSError, ValueError, RuntimeError, BadZipFile, zlib.error)
 
 Record = dict[str, Any]
 Asked = tuple[str, str]  # a lesson and a question
+
+
+class Report(NamedTuple):
+    """What a learner has handed in; the *name* may be empty."""
+
+    name: str
+    records: list[Record]
+
+
+class Given(NamedTuple):
+    """What somebody did with one question, and the name in the report, if it has one."""
+
+    name: str
+    record: Record
+
+    @property
+    def begun(self) -> tuple[str, str]:
+        """When it was begun, and what was said first."""
+        first = (self.record.get("tries") or [self.record])[0]
+        return first["when"], json.dumps(first["said"])
+
+    def is_of_the_same_learner(self, other: Given) -> bool:
+        """Whether both are of one learner, as far as one can tell."""
+        has_other_name = self.name and other.name and self.name != other.name
+        return self.begun == other.begun and not has_other_name
 
 
 @cache
@@ -52,8 +77,8 @@ def texts(path: Path) -> Iterator[bytes]:
                 yield file.read(LARGEST + 1)
 
 
-def records(text: bytes) -> list[Record]:
-    """Return the records of a report; raise ValueError if *text* is none."""
+def report_in(text: bytes) -> Report:
+    """Return the report that *text* is; raise ValueError if it is none."""
     if len(text) > LARGEST:
         raise ValueError(f"it has more than {LARGEST:,} bytes")
     try:
@@ -63,33 +88,40 @@ def records(text: bytes) -> list[Record]:
     if error := jsonschema.exceptions.best_match(validator().iter_errors(report)):
         place = "/".join(map(str, error.absolute_path))
         raise ValueError(f"it is no report{place and f', because of {place}'}")
-    found: list[Record] = report["records"]
-    return found
+    return Report(report["name"].strip(), report["records"])
 
 
 def collected(paths: list[Path]) -> tuple[dict[Asked, list[Record]], list[str]]:
     """Return the records of all learners by questions, and what to say of files that are no reports.
 
-    A learner who hands in a report twice counts once.
+    A learner who hands in a report twice counts once, and is known by the time and the answer of
+    the first try, and by the name where both reports have one: in a large class two learners
+    commit in the same millisecond.
     """
-    found: dict[Asked, dict[Any, Record]] = defaultdict(dict)
+    found: dict[Asked, list[Given]] = defaultdict(list)
     left_out = []
     for path in paths:
         try:
-            reports = [records(text) for text in texts(path)]
+            reports = [report_in(text) for text in texts(path)]
             if not reports:
                 raise ValueError("it holds no report")
         except UNREADABLE as error:
             left_out.append(f"{path} is left out: {error}")
             continue
-        for record in (record for report in reports for record in report):
-            begun = record["tries"][0]["when"] if record.get("tries") else record["when"]
-            same = found[record["lesson"], record["question"]]
-            before = same.get(begun)
-            if not before or before["when"] < record["when"]:
-                same[begun] = record
+        for report in reports:
+            for record in report.records:
+                add(found[record["lesson"], record["question"]], Given(report.name, record))
     ordered = sorted(found.items(), key=lambda one: one[0][0])
-    return {asked: [*same.values()] for asked, same in ordered}, left_out
+    return {asked: [one.record for one in given] for asked, given in ordered}, left_out
+
+
+def add(known: list[Given], given: Given) -> None:
+    """Add what a learner has *given* to one question, or let it take the place of an older report."""
+    for place, one in enumerate(known):
+        if one.is_of_the_same_learner(given):
+            known[place] = max(one, given, key=lambda each: each.record["when"])
+            return
+    known.append(given)
 
 
 def table(found: dict[Asked, list[Record]]) -> Iterator[str]:

@@ -1,82 +1,144 @@
 """The server of a class: the lessons, the learners' answers, and the teacher's board."""
 
-import hashlib
+import asyncio
 import json
 import mimetypes
 import secrets
-import sqlite3
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from tornado import web
+from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from delivery.classroom.doors import address_of
 from delivery.classroom.room import Room
+from delivery.classroom.store import NotKeptError
 
 HERE = Path(__file__).parent / "page"
 LASTING = ("/build/", "/extensions/", "/python-")  # the names there change with the files
 MESSAGE = 64_000  # bytes
+UNREAD = 100_000  # bytes that a page may leave unread; it gets a few hundred at a time
+BEAT = 5  # s: a page that hears nothing for 12 says that the line is dead
 BOARD, LEARNER = "lessonkit-board", "lessonkit-learner"  # cookies
+GONE = WebSocketClosedError, StreamClosedError
+
+
+async def beat(room: Room) -> None:
+    """Let every page hear that the line is alive."""
+    while True:
+        await asyncio.sleep(BEAT)
+        for learner in [*room.learners]:
+            learner.tell()
 
 
 class Answers(WebSocketHandler):
-    """The connection of one learner's page. A learner is known by a hash of a cookie."""
+    """The connection of one learner's page, who is known by a cookie that this server has made."""
 
     def check_origin(self, origin: str) -> bool:
         """Take pages of this host alone, but at any port: Voilà has one of its own."""
         return urlsplit(origin).hostname == self.request.host_name
 
     def prepare(self) -> None:
-        """Refuse who has never opened the address of the class, and too many of one address."""
+        """Refuse who has not joined, and too many of one address."""
         self.room: Room = self.settings["room"]
-        self.address = str(self.request.remote_ip)
-        token = self.get_cookie(LEARNER, "").encode()
-        self.learner = hashlib.sha256(token).hexdigest()[:16]
-        if not token:
+        self.address = address_of(self.request, self.settings["proxy"])
+        self.learner = self.room.tokens.learner(self.get_cookie(LEARNER, ""))
+        self.unread = 0
+        if not self.learner:
             raise web.HTTPError(403)
-        if not self.room.lets_in(self.learner, self.address):
+        if not self.room.lets_in(self.address):
             raise web.HTTPError(503)
 
     def open(self, *_: str, **__: str) -> None:
         self.room.learners.add(self)
-        self.tell(state=self.room.state)
+        self.tell(state=self.room.for_pages())
 
     async def on_message(self, message: str | bytes) -> None:
-        """Hear an answer. The next message is read when this one is done."""
+        """Hear an answer. The next message is read when this one is done, and its reply is on its way."""
         await self.room.pace(self.address, len(message))
         try:
             match json.loads(message):
-                case {"record": record, "round": meant, "name": str(name)}:
-                    nickname = "".join(filter(str.isprintable, name))[:30]
-                    self.tell(**self.room.take(record, meant, self.learner, nickname))
+                case {
+                    "record": _,
+                    "round": int(),
+                    "turn": list(),
+                    "name": str(),
+                    "number": int(),
+                } as given:
+                    reply = await self.taken(given)
                 case _:
                     raise ValueError
-        except sqlite3.OperationalError:
-            self.tell(refused="The class has too many answers: the teacher can begin anew.")
         except (ValueError, RecursionError):
             self.close(1008, "This is not what a learner's page says.")
+            return
+        with suppress(*GONE):
+            await self.write_message({"reply": given["number"], **reply})
+
+    async def taken(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Take an answer; what to tell the page once the file has it."""
+        given["name"] = "".join(filter(str.isprintable, given["name"]))[:30]
+        reply = self.room.take(given, self.learner, self.address)
+        try:
+            await self.room.store.written()
+        except NotKeptError as error:
+            self.room.warn(f"The file of answers takes no more: {error}.")
+            return {"again": True}
+        return reply
 
     def tell(self, **message: Any) -> None:
-        """Send a message, if somebody is there to hear it."""
-        with suppress(WebSocketClosedError):
-            self.write_message(message)
+        """Send a message; end the connection of who never reads."""
+        text = json.dumps(message)
+        if self.unread + len(text) > UNREAD:
+            self.room.learners.discard(self)
+            self.close(1008, "This page does not read what it is told.")
+            return
+        self.unread += len(text)
+
+        def read(done: Any) -> None:
+            self.unread -= len(text)
+            if not done.cancelled():
+                done.exception()  # of a page that has gone: nobody has to know
+
+        with suppress(*GONE):
+            asyncio.ensure_future(self.write_message(text)).add_done_callback(read)
 
     def on_close(self) -> None:
         self.room.learners.discard(self)
 
 
+class Join(web.RequestHandler):
+    """Makes a learner of whoever is none, or of somebody else who sits at the same computer now."""
+
+    async def post(self) -> None:
+        origin = self.request.headers.get("Origin", "")
+        if urlsplit(origin).hostname != self.request.host_name:
+            raise web.HTTPError(403)
+        self.set_header("Access-Control-Allow-Origin", origin)
+        self.set_header("Access-Control-Allow-Credentials", "true")
+        self.set_status(204)
+        room: Room = self.settings["room"]
+        is_known = room.tokens.learner(self.get_cookie(LEARNER, ""))
+        if is_known and not self.get_query_argument("anew", ""):
+            return
+        token = await room.newcomer(address_of(self.request, self.settings["proxy"]))
+        if not token:
+            raise web.HTTPError(503)
+        base = self.settings["base"]
+        self.set_cookie(
+            LEARNER, token, path=base, httponly=True, samesite="Lax", expires_days=30
+        )
+
+
 class Led(web.RequestHandler):
-    """What lets all pages of this host find the class, and know its learner again."""
+    """What lets all pages of this host find the class."""
 
     def prepare(self) -> None:
-        base = self.settings["base"]
         # As long as the browser is open; the script of a page reads it.
-        self.set_cookie("lessonkit-class", quote(f"//{self.request.host}{base}", safe=""))
-        if not self.get_cookie(LEARNER):
-            token = secrets.token_urlsafe(16)
-            self.set_cookie(LEARNER, token, path=base, httponly=True, expires_days=30)
+        found = quote(f"//{self.request.host}{self.settings['base']}", safe="")
+        self.set_cookie("lessonkit-class", found)
 
 
 class Elsewhere(Led, web.RedirectHandler):
@@ -85,6 +147,11 @@ class Elsewhere(Led, web.RedirectHandler):
 
 class Files(Led, web.StaticFileHandler):
     """Files, compressed where the build has done that and the browser takes it."""
+
+    def parse_url_path(self, url_path: str) -> str:
+        if "\0" in url_path:  # no file has that in its name
+            raise web.HTTPError(404)
+        return super().parse_url_path(url_path)
 
     def validate_absolute_path(self, root: str, absolute_path: str) -> str | None:
         found = super().validate_absolute_path(root, absolute_path)
@@ -152,12 +219,18 @@ class BoardFiles(Teacher, Files):
 
 
 def application(
-    room: Room, site: Path, address: str, code: str = "", lessons: str | None = None
+    room: Room,
+    site: Path,
+    address: str,
+    code: str = "",
+    lessons: str | None = None,
+    proxy: str = "",
 ) -> web.Application:
     """Return the server of a *room*, whose *address* learners open, below the path that it has.
 
     It serves the *site*, or sends learners on to where they find the *lessons*. The board shows
-    the address, and its *code* as a picture.
+    the address, and its *code* as a picture. Only the *proxy* is believed when it says for whom
+    it asks.
     """
     base = urlsplit(address).path
     page = {"path": str(HERE), "default_filename": "board.html"}
@@ -165,11 +238,13 @@ def application(
     away = {"url": lessons, "permanent": False}
     routes: list[Any] = [
         (f"{base}answers", Answers),
+        (f"{base}join", Join),
         (f"{base}board/(questions.json|now.json|answers.csv)", Told),
         (f"{base}board/(.*)", BoardFiles, page),
-        (f"{base}(learner\\.js)", Files, page),
+        (f"{base}((?:learner|bar)\\.js)", Files, page),
         (base, Elsewhere, away) if lessons else (f"{base}(.*)", Files, files),
     ]
     settings: dict[str, Any] = {"way_in": {"address": address, "code": code}, "base": base}
+    settings["proxy"] = proxy
     settings |= {"websocket_max_message_size": MESSAGE, "websocket_ping_interval": 30}
     return web.Application(routes, room=room, **settings, log_function=lambda _: None)

@@ -20,8 +20,9 @@ from tornado.web import HTTPError
 c = get_config()  # noqa: F821 (Jupyter gives it to its configuration)
 
 HERE = Path(__file__).resolve().parent
-# The next two are for the Hub and its proxy to talk
+# The next two are for the Hub and its proxy to talk, and the third is for a class's board
 PORT = os.environ.get("LESSONS_PORT", "8000")
+BOARD = os.environ.get("LESSONS_CLASS")
 ACCOUNTS = os.geteuid() == 0 and os.environ.get("LESSONS_ACCOUNTS") != "no"
 # By this, and the port, we know the accounts that we have made
 OURS = "learner of the lessons"
@@ -32,8 +33,8 @@ def stop(text):
     sys.exit(f"lessonkit: {text}")
 
 
-if not PORT.isdecimal() or not 0 < int(PORT) <= 65533:
-    stop(f"LESSONS_PORT={PORT}: must be a number from 1 to 65533")
+if not PORT.isdecimal() or not 0 < int(PORT) <= 65532:
+    stop(f"LESSONS_PORT={PORT}: must be a number from 1 to 65532")
 PORT = int(PORT)
 FOLDER = Path(f"class-{PORT}").resolve()
 
@@ -48,7 +49,7 @@ def is_left():
 
 
 LEFT = is_left()
-for port in () if LEFT else range(PORT, PORT + 3):
+for port in () if LEFT else range(PORT, PORT + (4 if BOARD else 3)):
     with socket.socket() as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -169,9 +170,10 @@ if not LEFT:  # or learners wait
 
 # A board on which the class sees what all predict. LESSONS_CLASS is the address at which learners
 # come to it before they log in, such as http://lessons.school:8000/services/class/
-if BOARD := os.environ.get("LESSONS_CLASS"):
+if BOARD:
     HEARS = PORT + 3
-    ASKED = ["--at", BOARD, "--lessons", "/hub/", "--address", "127.0.0.1"]
+    # It ends with the Hub, also with one that is killed: the next Hub starts its own.
+    ASKED = ["--at", BOARD, "--lessons", "/hub/", "--address", "127.0.0.1", "--with-parent"]
     c.JupyterHub.services = [
         {
             "name": "class",

@@ -15,6 +15,7 @@ R = TypeVar("R")
 
 KINDS = ("wait", "native", "python")  # of work: what it holds
 AUTOTUNE = -1  # as in tf.data: a number to be found by the system
+LONGEST = 1e9  # seconds, thirty years; no clock of a system waits for ten times that
 
 
 class ArgumentOf(NamedTuple):
@@ -54,10 +55,21 @@ def amount(
     allowed = f"must be a number of {unit}, {least}{getattr(name, 'hint', '')}"
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise TypeError(f"{name}={value!r}: {allowed}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # of an integer
+        number = math.inf
+    if unit == "seconds" and LONGEST < number < math.inf:
+        raise ValueError(f"{name}={shortened(value)}: {allowed}, and at most {LONGEST:g}")
     if not 0 <= number < math.inf or (not number and least != "0 or more"):
-        raise ValueError(f"{name}={value!r}: {allowed}")
+        raise ValueError(f"{name}={shortened(value)}: {allowed}")
     return number
+
+
+def shortened(value: Any) -> str:
+    """Write a number that may have very many digits."""
+    text = repr(value)
+    return text if len(text) <= 30 else f"{text[:12]}…"
 
 
 def nanoseconds(name: str | ArgumentOf, value: Any) -> int:

@@ -49,6 +49,18 @@ test("a record of another schema, and what is none, is not read", () => {
   }
 });
 
+test("a damaged record is not read, and empties neither the report nor what a class hears", () => {
+  const good = recordOf("number", "How long?", "a.ipynb");
+  good.write({ said: 1, tries: [{ said: 1, sure: "certain", when: "1" }] });
+  const bad = recordOf("number", "How far?", "a.ipynb");
+  for (const tries of [null, 5, {}, [null], [5], [{ said: 1 }], [{ when: "1" }]]) {
+    bad.write({ said: 1, tries });
+    assert.equal(bad.read(), null, JSON.stringify(tries));
+    const found = allRecords("/user/ann").map(({ question }) => question);
+    assert.deepEqual(found, ["How long?"]);
+  }
+});
+
 test("a page that keeps nothing goes on", () => {
   const refuse = () => {
     throw new Error("no storage");
@@ -74,8 +86,8 @@ test("records belong to the folder of a server, and come in the order in which t
   const store = (where, record) => {
     page.localStorage.setItem(where, JSON.stringify({ schema: 1, ...record }));
   };
-  store(key("/user/ann", "b"), { lesson: "01", when: "3", tries: [{ when: "2" }], n: 2 });
-  store(key("/user/ann", "a"), { lesson: "01", when: "4", tries: [{ when: "1" }], n: 1 });
+  store(key("/user/ann", "b"), { lesson: "01", when: "3", tries: [{ said: 5, when: "2" }], n: 2 });
+  store(key("/user/ann", "a"), { lesson: "01", when: "4", tries: [{ said: 5, when: "1" }], n: 1 });
   store(key("/user/ann", "c"), { lesson: "00", when: "9", n: 0 });
   store(key("/user/ann/deep", "d"), { lesson: "00", when: "0", n: 7 });
   store(key("/user", "e"), { lesson: "00", when: "0", n: 8 });

@@ -15,48 +15,57 @@ from pathlib import Path
 from typing import Any
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
-from tornado.httpserver import HTTPServer
 from tornado.testing import bind_unused_port
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
+from delivery.classroom.doors import Doors
 from delivery.classroom.room import Room
-from delivery.classroom.server import BOARD, LEARNER, application
+from delivery.classroom.rounds import ASKED
+from delivery.classroom.server import BOARD, LEARNER, application, beat
 from delivery.classroom.store import Store
 from tools.servers import HOST
 
 # What the lessons of this class ask
-NUMBER = {
+NUMBER: dict[str, Any] = {
     "lesson": "00",
     "kind": "number",
+    "asks": "Predict",
     "question": "How long?",
     "right": 210,
     "wrong": [[105, "That is one epoch."]],
     "unit": "ms",
-    "choices": [],
     "worded": True,
     "names": None,
     "most": 1e12,
     "tolerance": 0.02,
     "why": "It adds up.",
 }
-CHOICE = {
-    **NUMBER,
+CHOICE: dict[str, Any] = {
+    "lesson": "00",
     "kind": "choice",
+    "asks": "Vote",
     "question": "Which?",
     "right": 1,
     "choices": ["this", "that"],
     "wrong": [[0, "That is this."]],
+    "worded": True,
+    "names": None,
     "most": 1,
-    "tolerance": 0,
+    "why": "It adds up.",
 }
-PLACING = {
+PLACING: dict[str, Any] = {
     "lesson": "01",
     "kind": "placing",
+    "asks": "Predict",
     "question": "When?",
     "right": [0, 4],
     "wrong": [[[0, 8], "That is one after the other."]],
     "worded": False,
     "names": ["Read", "Train"],
+    "within": "in place",
+    "is_right": [0, 0],
+    "is_alike": [0, 0],
+    "given": [],
     "rows": [
         {"stage": "Read", "lanes": 1, "colour": "#4580bd"},
         {"stage": "Train", "lanes": 1, "colour": "#238a35"},
@@ -67,11 +76,15 @@ PLACING = {
     ],
     "step": 5000,
     "steps": 12,
-    "most": 12,
-    "tolerance": None,
+    "most": [8, 10],
     "why": "It waits.",
 }
-TASK = {"lesson": "01", "kind": "challenge", "question": "Be quick.", "goals": ["total"]}
+TASK: dict[str, Any] = {
+    "lesson": "01",
+    "kind": "challenge",
+    "question": "Be quick.",
+    "goals": ["total"],
+}
 QUESTIONS: list[dict[str, Any]] = [NUMBER, CHOICE, PLACING, TASK]
 SECONDS = count()
 
@@ -95,37 +108,48 @@ def record(of: dict[str, Any] = NUMBER, said: Any = 210, **more: Any) -> dict[st
 
 @dataclass
 class Page:
-    """A connection, and what it has heard."""
+    """A connection, and how the class stands as far as it has heard."""
 
     socket: WebSocketClientConnection
-    heard: list[dict[str, Any]] = field(default_factory=list)
+    standing: dict[str, Any] = field(default_factory=dict)
+    number: int = 0
 
     def say(self, **message: Any) -> None:
         self.socket.write_message(json.dumps(message))
 
-    def give(self, record: Any, round: int = 0, name: str = "") -> None:
-        """Send a record, as a page does."""
-        self.say(record=record, round=round, name=name)
+    def give(self, record: Any, round: int = 0, name: str = "") -> int:
+        """Send a record, as a page does; the number by which the server replies."""
+        self.number += 1
+        about = (
+            {part: record.get(part) for part in ASKED} if isinstance(record, dict) else {}
+        )
+        anew = [one for one in self.standing["anew"] if about.items() <= one.items()]
+        turn = [self.standing["group"], anew[0]["asking"] if anew else 1]
+        self.say(record=record, round=round, turn=turn, name=name, number=self.number)
+        return self.number
 
     async def hear(self) -> Any:
-        """The next message, or None if the server has ended this."""
-        text = await asyncio.wait_for(self.socket.read_message(), 5)
-        return None if text is None else json.loads(text)
+        """The next message that says something, or None if the server has ended this."""
+        told: Any = {}
+        while told == {}:
+            text = await asyncio.wait_for(self.socket.read_message(), 60)
+            told = None if text is None else json.loads(text)
+        self.standing = (told or {}).get("state", self.standing)
+        return told
 
     async def answer(self, given: Any, **more: Any) -> Any:
         """Send a record, and hear what the server says of it, passing by changes of the state."""
-        self.give(given, **more)
+        number = self.give(given, **more)
         while told := await self.hear():
-            if "state" not in told:
+            if told.pop("reply", 0) == number:
                 break
         return told
 
     async def state(self, is_wanted: Callable[[Any], bool]) -> Any:
-        """Wait for a state of a class that is as one wants it."""
-        while told := await self.hear():
-            if is_wanted(told):
-                break
-        return told
+        """Wait until the class stands as one wants it."""
+        while not is_wanted(self.standing):
+            assert await self.hear()
+        return self.standing
 
 
 @dataclass
@@ -136,11 +160,20 @@ class Class:
     address: str
     loop: asyncio.AbstractEventLoop
     sockets: list[WebSocketClientConnection] = field(default_factory=list)
+    cookies: dict[str, str] = field(default_factory=dict)  # of learners by their names
 
-    async def socket(self, token: str = "", **headers: str) -> WebSocketClientConnection:
-        """Connect as the page of a learner does, who has this *token* if any."""
+    async def join(self, cookie: str = "", query: str = "", **headers: str) -> str:
+        """Become a learner; the cookie that the server gives, if it gives one."""
+        known = {"Cookie": f"{LEARNER}={cookie}"} if cookie else {}
+        known["Origin"] = self.address.rstrip("/")
+        answer = await self.get(f"join{query}", "", **(known | headers))
+        given: str = answer.headers.get("Set-Cookie", "")
+        return given.partition(";")[0].partition("=")[2]
+
+    async def socket(self, cookie: str = "", **headers: str) -> WebSocketClientConnection:
+        """Connect as the page of a learner does, who has this *cookie* if any."""
         where = f"{self.address}answers".replace("http", "ws")
-        known = {"Cookie": f"{LEARNER}={token}"} if token else {}
+        known = {"Cookie": f"{LEARNER}={cookie}"} if cookie else {}
         known["Origin"] = self.address.rstrip("/")
         made = await websocket_connect(HTTPRequest(where, headers=known | headers))
         self.sockets.append(made)
@@ -151,8 +184,13 @@ class Class:
         for page in list(self.room.learners):
             self.loop.call_soon_threadsafe(page.close)
 
-    async def learner(self, token: str = "") -> Page:
-        page = Page(await self.socket(token or f"learner-{next(SECONDS)}"))
+    def cookie_of(self, name: str) -> str:
+        """The cookie of this learner, as it was issued."""
+        return self.cookies.setdefault(name, self.room.tokens.issue())
+
+    async def learner(self, name: str = "") -> Page:
+        """Connect as a learner: as the same one each time under the same name."""
+        page = Page(await self.socket(self.cookie_of(name or f"learner-{next(SECONDS)}")))
         assert "state" in await page.hear()
         return page
 
@@ -165,6 +203,7 @@ class Class:
             headers=headers,
             follow_redirects=False,
             decompress_response=False,
+            request_timeout=120,  # a newcomer may have to wait
         )
         try:
             return await AsyncHTTPClient(force_instance=True).fetch(request)
@@ -191,14 +230,17 @@ async def class_in(
     """Serve a class that keeps its answers in *folder*."""
     store = Store(folder / "class" / "answers.sqlite")
     room = Room(store, questions)
-    server = HTTPServer(application(room, folder / "site", f"http://here{base}", **more))
+    app = application(room, folder / "site", f"http://here{base}", **more)
+    server = Doors(app, most=1000, warn=room.warn, proxy=more.get("proxy", ""))
     socket, port = bind_unused_port(address=HOST)
     server.add_socket(socket)
     address = f"http://{HOST}:{port}{base}"
     one = Class(room, address, asyncio.get_running_loop())
+    beating = asyncio.create_task(beat(room))
     try:
         yield one
     finally:
+        beating.cancel()
         server.stop()
         # A page that did not read all misses the goodbye, for which a polite end would wait 5 s.
         protocols: list[Any] = [page.protocol for page in one.sockets if page.protocol]
@@ -207,7 +249,7 @@ async def class_in(
         while room.learners:
             await asyncio.sleep(0)
         await server.close_all_connections()
-        store.base.close()
+        store.close()
 
 
 @contextmanager

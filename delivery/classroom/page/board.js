@@ -1,237 +1,235 @@
-// The teacher's board: what the class answers to one question, in one round or in two. All that
-// comes from learners is put into the page as text.
+// @ts-check
+// The teacher's board: what the class answers to one question, in one round or in two.
 
-const SURE = ["a guess", "fairly sure", "certain"];
-const QUARTERS = [0, 0.25, 0.5, 0.75, 1]; // of an axis
+import { folded, linesOf, moves, worthHearing } from "./answers.js";
+import { distribution, drawingOf, reached } from "./drawings.js";
+import { button, byId, html } from "./html.js";
+
+/**
+ * How things stand, as `Room.for_boards` says it.
+ * @typedef {object} Told
+ * @property {boolean} leading
+ * @property {boolean} covered
+ * @property {number} group
+ * @property {number} number of the question that is asked
+ * @property {{ asking: number, round: number, open: boolean, shown: boolean }} standing
+ * @property {import("./answers.js").Answer[]} answers
+ * @property {[address: string, learner: string][]} from whom there are answers to it
+ * @property {Record<string, number>} pages that are open, by addresses
+ * @property {string[]} leftOut
+ * @property {number} here
+ * @property {string[]} warnings
+ */
+
+const EVERY = 400; // ms
+const PATIENT = 5000; // ms: after that, the server does not answer
+const SMALLEST = 0.6; // of the usual letters, and the largest that a projector needs
+const LARGEST = 3;
+const ROUNDS = 2;
 
 const { questions, address, code } = await (await fetch("questions.json")).json();
+/** @type {Told | null} */
 let told = null;
 let last = "";
-let isWayIn = true;
+/** @type {boolean | null} */
+let isWayIn = null; // until it is known whether a question is led
 
-const byId = (name) => document.getElementById(name);
-const maker = (space) => (tag, about = {}, ...inside) => {
-  const made = document.createElementNS(`http://www.w3.org/${space}`, tag);
-  for (const [name, value] of Object.entries(about)) made.setAttribute(name, value);
-  made.append(...inside);
-  return made;
-};
-const html = maker("1999/xhtml");
-const svg = maker("2000/svg");
-const brief = (name) => (name.length > 24 ? `${name.slice(0, 22)}…` : name);
-const people = (count) => (count === 1 ? "1 learner" : `${count} learners`);
+// ---- the question ----
 
-// ---- what was answered ----
-
-// Whether somebody *said* what a mistake leads to; one does not draw exactly.
-function isKnown({ kind, tolerance }, said, known) {
-  const room = (value) => (kind === "curve" ? Math.max(2, value / 4) : tolerance * value);
-  const near = (value, place) => Math.abs(said.flat()[place] - value) <= room(value) + 1e-9;
-  return [known].flat().every(near);
-}
-
-// What the learners said in a round, where the last try counts; at one's own pace the first does.
-// Bars and curves have no words: a letter that tells nothing stands for each way to answer.
-function triesOf(question, round) {
-  const { worded, wrong, why } = question;
-  const ways = ["", why, ...wrong.map(([, text]) => text)].sort();
-  return told.answers.filter((one) => one.round === round).map((answer) => {
-    const [json, words, sure, right] = ["said", "words", "sure", "right"].map((part) =>
-      answer[round ? part : `first_${part}`]);
-    const said = [JSON.parse(json)];
-    const [, mistake = ""] = wrong.find(([known]) => isKnown(question, said, known)) ?? [];
-    const letter = String.fromCharCode(65 + ways.indexOf(right ? why : mistake));
-    const name = worded ? words : `answer ${letter}`;
-    return { learner: answer.learner, said: said[0], sure, right, mistake, name };
+/** @param {number[]} rounds */
+function pictures(question, rounds, isShown) {
+  const of = (round) => told.answers.filter((one) => one.round === round);
+  if (question.goals) {
+    const made = of(0).map((one) => JSON.parse(one.reached));
+    return question.goals.map((goal, place) =>
+      reached(
+        goal,
+        made.map((goals) => goals[place]),
+      ),
+    );
+  }
+  const lines = folded(linesOf(question, told.answers, rounds), isShown);
+  const bars = distribution(lines, rounds, isShown);
+  if (question.worded) return [bars];
+  const drawn = rounds.map((round) => {
+    const said = of(round).map((one) => JSON.parse(one.said));
+    return drawingOf(question.kind)(question, said, isShown);
   });
+  return [html("div", { class: "drawings" }, ...drawn), bars];
 }
 
-// Who answers alike.
-function groupsOf(question, round) {
-  const alike = Map.groupBy(triesOf(question, round), ({ name }) => name);
-  const groups = [...alike.values()].map((all) => {
-    const sure = SURE.map((how) => all.filter((one) => one.sure === how).length);
-    return { ...all[0], sure, count: all.length };
-  });
-  const isNumber = question.kind === "number"; // which has an order of its own
-  return groups.sort((a, b) => (isNumber ? a.said - b.said : b.count - a.count));
-}
-
-// ---- how it is drawn ----
-
-// What a mistake is, the board tells together with the verdict.
-function distribution(groups, isShown) {
-  const most = Math.max(...groups.map(({ count }) => count));
-  return groups.map(({ name, right, mistake, sure, count }) => {
-    const shares = [...sure, most - count]; // and the rest of the line
-    const parts = shares.map((many) => Object.assign(html("i"), { style: `flex-grow: ${many}` }));
-    const [mark, how] = !isShown ? ["", ""] : right ? ["✓ ", "right"] : ["✗ ", "wrong"];
-    const heading = html("b", { class: how }, `${mark}${name}: ${count}`);
-    const why = isShown ? html("small", {}, mistake) : "";
-    return html("div", { class: "answer" }, heading, html("div", {}, ...parts), why);
-  });
-}
-
-// A drawing with its axes. Its *marks* have the units of a *width* and a *height*.
-function drawing(kind, [width, height], marks, left, below, knob = "") {
-  const about = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" };
-  const axis = (names) => html("div", {}, ...names.map((name) => html("span", {}, name)));
-  const inside = [axis(left), svg("svg", about, ...marks), axis(below)];
-  return html("figure", { class: kind }, ...inside, html("figcaption", {}, knob));
-}
-
-// How answers are drawn whose words tell nothing, by the kind of question.
-const DRAWN = {
-  // All bars on one axis: the darker, the more learners put one there.
-  placing({ rows, bars, given, steps, step, right }, all, isShown) {
-    const box = (row, x, length, more) => {
-      const size = { width: length - 0.1, height: 0.85 };
-      return svg("rect", { x, y: row + 0.07, ...size, fill: rows[row].colour, ...more });
-    };
-    const boxes = (places, more) =>
-      places.map((at, bar) => box(bars[bar].row, at, bars[bar].length, more));
-    const faint = { "fill-opacity": Math.max(0.04, 0.9 / all.length) };
-    const marks = given.map(({ row, start, length }) => box(row, start / step, length / step));
-    marks.push(...all.flatMap((places) => boxes(places, faint)));
-    if (isShown) marks.push(...boxes(right, { class: "truth" }));
-    const times = QUARTERS.map((share) => `${(Math.round(share * steps) * step) / 1000} ms`);
-    return drawing("placing", [steps, rows.length], marks, rows.map(({ stage }) => stage), times);
-  },
-
-  curve({ values, first, steps, step, unit, knob, right }, all, isShown) {
-    const line = (said, name) => {
-      const points = [first, ...said].map((at, place) => `${place},${steps - at}`);
-      return svg("polyline", { points: points.join(" "), class: name });
-    };
-    const end = values.length - 1;
-    const marks = QUARTERS.map((share) =>
-      svg("line", { x2: end, y1: share * steps, y2: share * steps, class: "grid" }));
-    marks.push(...all.map((said) => line(said, "drawn")));
-    if (isShown) marks.push(line(right, "truth"));
-    const height = (share) => `${Number(((1 - share) * steps * step).toPrecision(2))} ${unit}`;
-    return drawing("curve", [end, steps], marks, QUARTERS.map(height), values, knob);
-  },
-};
-
-function drawingOf(kind) {
-  const known = Object.keys(DRAWN).join(", ");
-  if (!DRAWN[kind]) throw new Error(`kind=${kind}: must be one of ${known}, or have words`);
-  return DRAWN[kind];
-}
-
-// What each learner reached: a point at the first number in the sentence about a goal.
-function reached(goal, place) {
-  const all = told.answers.filter(({ round }) => !round);
-  const made = all.map((answer) => JSON.parse(answer.reached)[place]);
-  const number = ([, words]) => Number.parseFloat(/\d.*/.exec(words.replaceAll(",", "")) ?? 0);
-  const most = Math.max(0, ...made.map(number)) || 1;
-  const points = made.map((one, who) => {
-    const at = { cx: number(one), cy: 1 + (who * 37) % 50 };
-    return svg("ellipse", { ...at, rx: 0.008 * most, ry: 6, class: one[0] ? "met" : "missed" });
-  });
-  const met = made.filter(([isMet]) => isMet).length;
-  const heading = html("b", {}, `${goal}: ${met} of ${made.length} have it`);
-  return html("div", {}, heading, drawing("reached", [most, 50], points, [], [0, most]));
-}
-
-function drawRound(question, round, isShown) {
-  if (question.goals) return html("section", {}, ...question.goals.map(reached));
-  const said = triesOf(question, round).map((one) => one.said);
-  const picture = question.worded ? "" : drawingOf(question.kind)(question, said, isShown);
-  const title = round ? html("h2", {}, `Round ${round}: ${people(said.length)}`) : "";
-  const groups = groupsOf(question, round);
-  const length = groups.some(({ name }) => name.length > 12) ? "long" : "short";
-  return html("section", { class: length }, title, picture, ...distribution(groups, isShown));
-}
-
-// ---- what is said of it ----
-
-function worthHearing(question, round) {
-  const isWorth = ({ right, sure: [, fairly, certain] }) => !right && fairly + certain;
-  const groups = groupsOf(question, round).filter(isWorth);
-  const [group] = groups.sort(({ sure: [, a, b] }, { sure: [, c, d] }) => d - b || c - a);
-  if (!group) return "";
-  const { name, sure: [, fairly, certain] } = group;
-  const who = certain ? `${people(certain)}, certain` : `${people(fairly)}, fairly sure`;
-  return `Worth hearing first: ${who} of “${brief(name)}”`;
-}
-
-function moves(question) {
-  const before = new Map(triesOf(question, 1).map(({ learner, name }) => [learner, name]));
-  const both = triesOf(question, 2).filter(({ learner }) => before.has(learner));
-  const moved = both.filter(({ learner, name }) => before.get(learner) !== name);
-  const wayOf = ({ learner, name }) => `from “${brief(before.get(learner))}” to “${brief(name)}”`;
-  const ways = Map.groupBy(moved, wayOf);
-  const most = [...ways].sort(([, one], [, other]) => other.length - one.length).slice(0, 4);
-  const all = `${moved.length} of ${both.length} have moved`;
-  return [all, ...most.map(([way, { length }]) => `${length} ${way}`)].join("; ");
+// What is worth saying of the answers, as far as there is anything.
+/** @param {number[]} rounds */
+function said(question, rounds, isShown) {
+  const lines = linesOf(question, told.answers, rounds);
+  const moved = rounds[1] && moves(question, told.answers);
+  const texts = [worthHearing(lines, rounds.length - 1), moved, isShown && question.why];
+  return texts.filter(Boolean).map((text) => html("p", {}, String(text)));
 }
 
 function draw() {
-  const { state: { leading, round: now, open, covered }, here, number } = told;
+  const {
+    leading,
+    covered,
+    here,
+    number,
+    standing: { round: now, open, shown },
+  } = told;
+  isWayIn ??= !leading;
   const question = questions[number];
   const round = leading ? now : 0;
-  const isShown = !leading || told.shown;
+  const isShown = !leading || shown;
   const isBare = covered || Boolean(question.goals);
   const count = told.answers.filter((one) => one.round === round).length;
   const all = Math.max(here, count); // somebody may have gone since
   const counted = `${count} of ${all} answered${open ? `; round ${round} is open` : ""}`;
-  const rounds = covered ? [] : round === 2 ? [1, 2] : [round];
-  const lines = isBare
-    ? []
-    : [worthHearing(question, round), rounds[1] && moves(question), isShown && question.why];
+  const rounds = round === ROUNDS ? [1, 2] : [round];
+  const texts = isBare ? [] : said(question, rounds, isShown);
   document.body.className = isWayIn ? "way-in" : isBare ? "bare" : "";
   byId("counts").textContent = isWayIn ? `${here} here` : counted;
   byId("warnings").textContent = told.warnings.join(" ");
-  byId("choose").value = isWayIn ? -1 : number;
-  byId("tools").replaceChildren(...tools(told.state, isShown));
+  /** @type {HTMLSelectElement} */ (byId("choose")).value = String(isWayIn ? -1 : number);
+  byId("tools").replaceChildren(...tools());
   byId("asked").textContent = question.question;
-  byId("rounds").replaceChildren(...rounds.map((one) => drawRound(question, one, isShown)));
-  byId("said").replaceChildren(...lines.filter(Boolean).map((line) => html("p", {}, line)));
-  // As large as it can be and still be seen whole.
-  for (let size = 100; size > 60; size -= 4) {
-    document.body.style.fontSize = `${size}%`;
-    if (document.body.scrollHeight <= innerHeight) break;
-  }
+  byId("rounds").replaceChildren(...(covered ? [] : pictures(question, rounds, isShown)));
+  byId("said").replaceChildren(...texts);
+  drawFrom();
+  fit();
 }
 
-const ask = (act, value) => look({ method: "POST", body: JSON.stringify({ do: act, value }) });
+// The letters are as large as they can be while all is in sight.
+function fit() {
+  const main = byId(isWayIn ? "way-in" : "question");
+  const isSeen = (size) => {
+    main.style.fontSize = `${size}em`;
+    const { scrollHeight, scrollWidth } = document.documentElement;
+    return scrollHeight <= innerHeight && scrollWidth <= innerWidth;
+  };
+  let [small, large] = [SMALLEST, LARGEST];
+  while (large - small > 0.02) {
+    const size = (small + large) / 2;
+    if (isSeen(size)) small = size;
+    else large = size;
+  }
+  isSeen(small);
+}
+
+// ---- what the teacher does ----
+
+/** @param {string} act */
+const ask = (act, value = null) =>
+  look({ method: "POST", body: JSON.stringify({ do: act, value }) });
+
+const ANEW = "Ask this question anew? What was answered stays in the file, and counts no more.";
+const GROUP = "Begin with a new group? What was answered stays in the file, and counts no more.";
 
 // The buttons that make sense now, in the order of a lesson.
-function tools({ leading, round, open, covered }, isShown) {
-  const button = (text, ...asks) =>
-    Object.assign(html("button", {}, text), { onclick: () => ask(...asks) });
-  const lead = button(leading ? "Let everybody go on" : "Lead the class", "lead", !leading);
+function tools() {
+  const {
+    leading,
+    covered,
+    answers,
+    standing: { round, open, shown, asking },
+  } = told;
+  const act = (text, name, value = null) => button(text, () => ask(name, value));
+  const lead = act(leading ? "Let everybody go on" : "Lead the class", "lead", !leading);
   if (!leading || isWayIn) return [lead];
-  const next = round === 1 ? 2 : 1;
-  const close = button(`Close round ${round}`, "close");
-  const turn = open ? close : button(`Open round ${next}`, "open", next);
-  const cover = button(covered ? "Uncover the answers" : "Cover the answers", "cover", !covered);
-  return [turn, cover, ...(isShown ? [] : [button("Show everybody the verdict", "show")]), lead];
+  const anew = button("Ask this anew", () => confirm(ANEW) && ask("anew"));
+  const isBegun = answers.length || round || asking > 1;
+  return [
+    open && act(`Close round ${round}`, "close"),
+    !open && !shown && round < ROUNDS && act(`Open round ${round + 1}`, "open", round + 1),
+    !open && !shown && round && act(`Reopen round ${round}`, "open", round),
+    act(covered ? "Uncover the answers" : "Cover the answers", "cover", !covered),
+    !shown && act("Show everybody the verdict", "show"),
+    !open && isBegun && anew,
+    lead,
+  ].filter(Boolean);
 }
 
+// From whom the answers come: an address is a device, or a class behind a proxy.
+function drawFrom() {
+  const { from, leftOut, pages } = told;
+  const by = Map.groupBy(from, ([one]) => one);
+  const most = Math.max(0, ...[...by.values()].map(({ length }) => length));
+  const count = by.size === 1 ? "1 address" : `${by.size} addresses`;
+  byId("from-all").textContent = from.length
+    ? `${from.length} answered, from ${count}; at most ${most} from one`
+    : "nobody has answered";
+  const turn = (whom) => {
+    const isOut = leftOut.includes(whom);
+    return button(isOut ? "Count again" : "Leave out", () =>
+      ask(isOut ? "count again" : "leave out", whom),
+    );
+  };
+  const rows = [...by]
+    .sort(([, one], [, other]) => other.length - one.length)
+    .map(([whom, all]) => {
+      const learners = all.map(([, one]) => html("span", {}, `${one.slice(0, 4)} `, turn(one)));
+      const open = pages[whom] ?? 0;
+      const heading = html(
+        "b",
+        {},
+        `${whom}: ${all.length} answered, ${open} pages open `,
+        turn(whom),
+      );
+      return html("li", {}, heading, ...(all.length > 1 ? learners : []));
+    });
+  byId("from").replaceChildren(...rows);
+}
+
+// ---- the server ----
+
 // It is drawn anew only if something has changed: no button goes away under the pointer.
-async function look(asking) {
+/** @param {RequestInit} asking */
+async function look(asking = {}) {
+  const signal = AbortSignal.timeout(PATIENT);
   const textOf = (answer) => (answer.ok ? answer.text() : "");
-  const text = await fetch("now.json", asking).then(textOf, () => "");
+  const text = await fetch("now.json", { ...asking, signal })
+    .then(textOf)
+    .catch(() => "");
   if (text === last) return;
   last = text;
-  if (!text) return byId("counts").append(" The server does not answer; this page tries again.");
+  byId("lost").hidden = Boolean(text);
+  if (!text) return;
   told = JSON.parse(text);
   draw();
 }
 
-byId("address").textContent = address;
-byId("code").src = code;
-for (const [label, its] of Map.groupBy(questions.keys(), (number) => questions[number].lesson)) {
-  const options = its.map((value) => html("option", { value }, questions[value].question));
-  byId("choose").append(html("optgroup", { label: label.replaceAll("_", " ") }, ...options));
+async function lookOn() {
+  await look();
+  setTimeout(lookOn, EVERY);
 }
-byId("choose").onchange = ({ target: { value } }) => {
-  isWayIn = value === "-1";
+
+const NAMES = { Predict: "prediction", Vote: "vote" };
+
+// The questions of a lesson: what each is, which of several, and how it begins.
+/** @param {number[]} numbers */
+function optionsOf(numbers) {
+  const kinds = numbers.map((number) => NAMES[questions[number].asks] ?? "challenge");
+  return numbers.map((value, place) => {
+    const kind = kinds[place];
+    const isOnly = kinds.filter((one) => one === kind).length === 1;
+    const which = isOnly
+      ? kind
+      : `${kind} ${kinds.slice(0, place + 1).filter((one) => one === kind).length}`;
+    return html("option", { value }, `${which}: ${questions[value].question}`);
+  });
+}
+
+byId("address").textContent = address;
+/** @type {HTMLImageElement} */ (byId("code")).src = code;
+const choose = /** @type {HTMLSelectElement} */ (byId("choose"));
+const numbers = [...questions.keys()];
+for (const [label, its] of Map.groupBy(numbers, (number) => questions[number].lesson)) {
+  choose.append(html("optgroup", { label: label.replaceAll("_", " ") }, ...optionsOf(its)));
+}
+choose.onchange = () => {
+  isWayIn = choose.value === "-1"; // which this board alone shows: nothing of the class changes
   last = ""; // also if nothing else changes
   if (isWayIn) draw();
-  else ask("choose", Number(value));
+  else ask("choose", Number(choose.value));
 };
+byId("group").onclick = () => confirm(GROUP) && ask("group");
 window.onresize = () => told && draw();
-setInterval(look, 400); // ms
+lookOn();

@@ -36,11 +36,21 @@ if (!files) said.textContent = NOTHING;
 for (const card of document.querySelectorAll("ol > li")) {
   const name = new URL(card.querySelector("a").href).searchParams.get("path");
   const reached = recall(`lessons reached ${new URL(".", location.href).pathname}${name}`);
-  if (reached) card.append(...progress(JSON.parse(reached)));
+  if (reached) card.append(...progress(parsed(reached)));
+}
+
+// What was damaged tells nothing, and keeps nothing else from working.
+function parsed(text) {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 // As the page of the lesson noted it: of its main path.
 function progress({ asked, answered, tasks, solved }) {
+  if (![asked, answered, tasks, solved].every(Number.isInteger)) return [];
   const told = [`${answered} of ${asked} question${asked === 1 ? "" : "s"} answered`];
   if (solved) told.push(`${solved} of ${tasks} challenge${tasks === 1 ? "" : "s"} solved`);
   const text = told.join(", ");
@@ -67,3 +77,9 @@ document.getElementById("lessons-download").onclick = async () => {
   if (work.length) zip(work, "my-lessons.zip");
   else said.textContent = "Nothing is saved yet.";
 };
+
+// In a class this page, too, says which question is open, and leads there.
+if (document.cookie.includes("lessonkit-class=")) {
+  const { Classroom } = await import("./report.js");
+  Classroom.join();
+}

@@ -55,7 +55,7 @@ class Choice(Question):
         return super().revealed(f"{begin} The answer is {self.shown(self.right)}.".strip())
 
     def for_board(self) -> Json:
-        more = {"choices": self.choices, "tolerance": 0, "most": len(self.choices) - 1}
+        more = {"choices": self.choices, "most": len(self.choices) - 1}
         return super().for_board() | more
 
     def __repr__(self) -> str:

@@ -8,10 +8,10 @@ from lessonkit.engine.trace import Trace
 from lessonkit.widgets.page_data import Json, limit_of
 from lessonkit.words import number, percent
 
-from .marks import Marks, Steps
+from .marks import Closeness, Marks, Steps
 from .question import SCALES, TOLERANCE, Wrong
 
-NEAR_ENOUGH = 0.1  # of the right value, or one step: how exactly a curve is to be drawn
+NEAR_ENOUGH = 0.1  # of the right value, or one step: nobody draws a curve more exactly
 STEPS = 100  # of the axis
 
 
@@ -37,6 +37,8 @@ class Curve(Marks):
     too_early = "gives less than"
     too_late = "gives more than"
     within = f"within {percent(NEAR_ENOUGH)}"
+    is_right = Closeness(steps=1, share=NEAR_ENOUGH)
+    is_alike = Closeness(steps=2, share=0.25)
 
     def __init__(
         self,
@@ -78,14 +80,11 @@ class Curve(Marks):
         drawn = [curve[1:] for curve in curves]
         super().__init__(drawn, wrong, step, answer=answer, **more)
 
-    def near(self, said: int, right: float) -> bool:
-        return abs(said - right) <= max(NEAR_ENOUGH * right, 1) * (1 + 1e-9)
-
     def errs_alike(self, at: Sequence[int], steps: Steps, mark: int) -> bool:
         """A curve cannot be drawn exactly: it follows a misconception all along, to its side."""
-        for here, there in zip(at, steps, strict=True):
-            if abs(here - there) > max(0.25 * there, 2):  # a quarter of it, or two steps
-                return False
+        pairs = zip(at, steps, strict=True)
+        if not all(self.is_alike.holds(here, there) for here, there in pairs):
+            return False
         right = self.right[mark]
         is_same_side = (at[mark] > right) == (steps[mark] > right)
         return is_same_side and bool(abs(steps[mark] - right) > 1)

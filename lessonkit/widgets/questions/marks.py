@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from lessonkit.widgets.page_data import Json
 
@@ -10,6 +10,20 @@ from .question import Judgement, Question, Wrong
 
 # Where each mark is in a known answer, in steps of the axis; inf where it has no such mark
 Steps = Sequence[float]
+
+
+class Closeness(NamedTuple):
+    """How far from a known place a mark may be and still count as there."""
+
+    steps: float  # of the axis
+    share: float  # of the known place, if that is more
+
+    def holds(self, said: float, known: float) -> bool:
+        """Whether a mark that was *said* counts as being where a known answer has it."""
+        return abs(said - known) <= max(self.share * known, self.steps) * (1 + 1e-9)
+
+
+EXACTLY = Closeness(steps=0, share=0)
 
 
 class Marks(Question):
@@ -24,6 +38,8 @@ class Marks(Question):
     too_early: str
     too_late: str
     within: str  # where a mark is that is right
+    is_right = EXACTLY
+    is_alike = EXACTLY  # as a misconception has it
     names: list[str]
     last: list[int]  # the last step at which a mark may be
     order: Steps  # of the marks that are wrong, the one that has least here is spoken of
@@ -52,7 +68,9 @@ class Marks(Question):
             marks, key=lambda mark: (self.names.index(self.names[mark]), said[mark])
         )
         at = [said[mark] for mark in sent]
-        wrong = [mark for mark in marks if not self.near(at[mark], self.right[mark])]
+        wrong = [
+            mark for mark in marks if not self.is_right.holds(at[mark], self.right[mark])
+        ]
         counted = f"{len(at) - len(wrong)} of {len(at)} {self.within}"
         if not wrong:
             truth = [self.right[sent.index(mark)] for mark in marks]
@@ -84,10 +102,6 @@ class Marks(Question):
         alike = [known for known in self.wrong if self.errs_alike(at, known[0], mark)]
         return min(alike, key=distance)[1] if alike else ""
 
-    def near(self, said: int, right: float) -> bool:
-        """Whether a mark counts as being where it belongs."""
-        return said == right
-
     def errs_alike(self, at: Sequence[int], steps: Steps, mark: int) -> bool:
         """Whether a misconception that leads to *steps* may be why *mark* is wrong."""
         return at[mark] == steps[mark]
@@ -112,6 +126,9 @@ class Marks(Question):
             "worded": False,
             "names": self.names,
             "wrong": wrong,
-            "most": self.answer["steps"],
+            "most": self.last,
+            "within": self.within,
+            "is_right": self.is_right,
+            "is_alike": self.is_alike,
         }
         return super().for_board() | self.answer | more

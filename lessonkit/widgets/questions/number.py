@@ -84,4 +84,5 @@ class Number(Question):
         return super().revealed(f"{begin} The answer is {self.shown(self.right)}.".strip())
 
     def for_board(self) -> Json:
-        return super().for_board() | {"tolerance": self.tolerance, "most": LARGEST}
+        more = {"unit": self.unit, "tolerance": self.tolerance, "most": LARGEST}
+        return super().for_board() | more

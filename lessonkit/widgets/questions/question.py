@@ -92,19 +92,19 @@ class Question(Page):
     def for_board(self) -> Json:
         """Return what the board of a class knows of this question, the right answer among it.
 
-        Every type says in *most* how large a number of an answer may be. It may add how
-        exactly an answer has to agree with a known one (*tolerance*), and the *names* of
-        its marks. The board lists the answers by their words; where these tell nothing
+        Every type says in *most* how large an answer may be; of marks, each of which has one
+        of the *names*, it is a list. It adds what a server needs to judge an answer without a
+        kernel. The board lists the answers by their words; where these tell nothing
         (*worded*), it has to have a drawing for the type.
         """
         return {
             "kind": self.kind,
+            "asks": self.asks,
             "question": self.question,
             "why": self.why,
             "right": self.right,
             "wrong": self.wrong,
             "worded": True,
-            "tolerance": None,
             "names": None,
         }
 

@@ -10,7 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from delivery.classroom.answers import LARGEST, collected, records, table
+from delivery.classroom.answers import LARGEST, collected, report_in, table
 
 QUESTION = "How long does it take?"
 TOTALS = """\
@@ -86,6 +86,23 @@ def test_who_hands_in_twice_counts_once_with_the_later_report(tmp_path: Path) ->
     assert [*table(found)][-1] == "  1 of 1 right in the end"
 
 
+def test_two_learners_in_one_millisecond_count_twice(tmp_path: Path) -> None:
+    """In a room of 300 they commit in the same one; names or answers tell them apart."""
+
+    def count(*given: tuple[str, str]) -> int:
+        paths = []
+        for number, (name, words) in enumerate(given):
+            one = report(answered((words, "certain", True), begun=1), name=name)
+            paths.append(tmp_path / f"{number}.json")
+            paths[-1].write_text(one)
+        (found,) = collected(paths)[0].values()
+        return len(found)
+
+    assert count(("Anna", "1 ms"), ("Ben", "1 ms")) == 2
+    assert count(("Anna", "1 ms"), ("", "1 ms")) == 1  # who typed the name the second time
+    assert count(("Anna", "1 ms"), ("Anna", "1 ms"), ("Ben", "1 ms")) == 2
+
+
 def test_who_only_looked_says_nothing(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     untried = answered(begun=1, said=-1, sure="")
@@ -116,7 +133,7 @@ def test_who_only_looked_says_nothing(tmp_path: Path) -> None:
 )
 def test_what_is_no_report_is_refused_with_a_sentence(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
-        records(text.encode("latin-1"))
+        report_in(text.encode("latin-1"))
 
 
 def test_a_file_that_is_no_report_is_named_and_the_others_count(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from tornado.web import HTTPError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
+from delivery.classroom import __main__ as command
 from lessonkit.lessons import RECORD, lessons
 from tools.servers import free_port
 
@@ -186,9 +187,27 @@ def test_a_port_that_is_none_is_told(
 ) -> None:
     monkeypatch.setenv("LESSONS_PORT", port)
     with pytest.raises(
-        SystemExit, match=f"LESSONS_PORT={port}: must be a number from 1 to 65533"
+        SystemExit, match=f"LESSONS_PORT={port}: must be a number from 1 to 65532"
     ):
         hub.load()
+
+
+@on_linux
+def test_a_board_has_a_port_of_its_own_and_ends_with_the_hub(
+    hub: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = "http://lessons.school:8000/services/class/"
+    monkeypatch.setenv("LESSONS_CLASS", at)
+    (board,) = hub.load().JupyterHub.services
+    port = int(os.environ["LESSONS_PORT"]) + 3
+    asked = command.read(board["command"][3:])
+    assert (asked.learners, asked.ip, asked.port) == (at, "127.0.0.1", port)
+    assert (asked.proxy, asked.with_parent) == ("127.0.0.1", True)
+    with socket.socket() as held:
+        held.bind(("", port))
+        held.listen()
+        with pytest.raises(SystemExit, match=rf"^lessonkit: Port {port} is taken"):
+            hub.load()
 
 
 @on_linux

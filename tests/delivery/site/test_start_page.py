@@ -67,6 +67,21 @@ def test_the_start_page_has_the_report(
     assert list(found) == [("00_start_here", "How <b>long</b>?")]
 
 
+@pytest.mark.parametrize("note", ['"', "null", "5", "{}", '{"asked": "many"}'])
+def test_a_damaged_note_of_a_lesson_keeps_nothing_else_from_working(
+    visit: Visit, start_page: str, note: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    folder = "new URL('.', location.href).pathname"
+    key = f"`lessons reached ${{{folder}}}00_start_here.ipynb`"
+    page.evaluate(f"(note) => localStorage.setItem({key}, note)", note)
+    page.reload()
+    page.get_by_role("button", name="My report").press("Enter")
+    expect(page.locator(".lk-report")).to_be_visible()
+    assert not page.locator("li progress").count()
+
+
 def test_the_fewest_workers_that_keep_the_accelerator_busy_are_the_quotient() -> None:
     busy = json.loads(pages.question()["BUSY"])["busy"]
     assert len(busy) == pages.MOST + 1

@@ -6,6 +6,7 @@
 
 import { button, div } from "../base/dom.js";
 import { all, cellsAround, headingOf, outside } from "./cells.js";
+import { Classroom } from "./classroom.js";
 
 const FOLDED = "jp-MarkdownHeadingCollapsed"; // JupyterLab's own class
 
@@ -121,16 +122,39 @@ export class Cover {
     const note = [...all(node, ".lk-note"), node.nextElementSibling].find(isNote);
     if (!covered && !this.models) note?.remove();
     if (!covered || note) return;
-    const open = () => {
-      node.dataset.shown = "now"; // so it stays
-      this.turn({ node, heading, inside, asked }, false);
+    const told = this.note(() => {
+      this.keepOpen({ node, heading, inside });
       const open = asked.flatMap((cell) => all(cell.node, "[data-asks]:not([data-answered])"));
       for (const one of open) one.dispatchEvent(new CustomEvent(SHOW));
-    };
-    const show = button("show it now", "Show this section without an answer", open);
-    const told = div("lk lk-note", "Hidden until your answer is right, or until you ask. ", show);
+    });
     if (node === heading) node.after(told);
     else node.append(told);
+  }
+
+  keepOpen(section) {
+    section.node.dataset.shown = "now"; // so it stays
+    this.turn(section, false);
+  }
+
+  // Open what the widget is in, whether it tells an answer or not.
+  openAround() {
+    this.look();
+    const isAround = ({ inside }) => inside.some((node) => node.contains(outside(this.el)));
+    for (const section of this.sections.filter(isAround)) this.keepOpen(section);
+  }
+
+  // What stands in place of a section. While a class is led, nobody opens it by asking.
+  note(open) {
+    const show = button("show it now", "Show this section without an answer", open);
+    const told = div("lk lk-note");
+    const say = () => {
+      document.body.classList.toggle("lk-led", Classroom.leads());
+      if (Classroom.leads()) told.replaceChildren("Hidden until the class has the verdict.");
+      else told.replaceChildren("Hidden until your answer is right, or until you ask. ", show);
+    };
+    this.life.listen(window, "lessonkit-class", say);
+    say();
+    return told;
   }
 
   // A cell that was run on its own has chosen the one after it: lead the reader back to its

@@ -8,11 +8,14 @@ export function folderHere() {
   return location.pathname.split(/\/(?:lab|notebooks|tree|doc|voila)(?:\/|$)/)[0];
 }
 
-// A record of another schema is not read, and neither is what is none.
+const isTry = (one) => typeof one?.when === "string" && one.said !== undefined;
+const areTries = (tries) => tries === undefined || (Array.isArray(tries) && tries.every(isTry));
+
+// A record of another schema is not read, and neither is what is none or was damaged.
 function readRecord(key) {
   try {
     const found = JSON.parse(localStorage.getItem(key));
-    return found?.schema === SCHEMA ? found : null;
+    return found?.schema === SCHEMA && areTries(found.tries) ? found : null;
   } catch {
     return null; // the browser keeps nothing
   }

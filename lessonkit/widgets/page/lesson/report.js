@@ -1,9 +1,11 @@
 // *My report*: what a learner did in all lessons of this server or site, to read and to hand in.
-// The site's first page has it too, in a program of its own.
+// The site's first page has it too, in a program of its own, and a class with it.
 
 import { attributes, button, div, html, labelled } from "../base/dom.js";
 import { KEYS } from "../base/keyboard.js";
 import { allRecords, folderHere, isTried, SCHEMA } from "./record.js";
+
+export { Classroom } from "./classroom.js";
 
 const MARK = { true: "✓", false: "✗" };
 

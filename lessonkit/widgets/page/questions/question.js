@@ -101,6 +101,27 @@ export class Question {
     this.save = keeping(model, (kept) => this.restore(kept));
     if (!this.verdict) this.recall(this.record.read());
     this.settle();
+    Classroom.follow(model, this.record.about, {
+      shown: () => this.uncover(),
+      anew: () => this.renew(),
+      go: () => this.lead(),
+    });
+  }
+
+  // Everybody has the verdict: what tells the answer is covered for nobody, right or wrong.
+  uncover() {
+    if (this.card.dataset.answered !== undefined) return;
+    this.card.dataset.answered = "";
+    this.settle();
+  }
+
+  // To this question, whatever covers it.
+  lead() {
+    new Cover(this.card, this.model).openAround();
+    this.later.start(() => {
+      this.card.scrollIntoView({ block: "center" });
+      this.focus();
+    }, 100); // until the page has drawn what was covered
   }
 
   // A view is made before it has its place in the page.
@@ -159,7 +180,7 @@ export class Question {
     this.tried = tries;
     this.shown = shown;
     this.said.textContent = LAST_TIME;
-    if (!told) return;
+    if (!Array.isArray(told?.tries)) return; // none was kept, or it was damaged
     this.verdict = told;
     this.conclude(told);
   }
@@ -182,13 +203,18 @@ export class Question {
   forget() {
     const { did } = this;
     this.record.forget();
+    const anew = this.renew();
+    anew.offer(did);
+    anew.focus();
+  }
+
+  // The class asks this once more: what was answered stays in the record, and may be said again.
+  renew() {
     this.model.set("kept", "");
     this.model.save_changes();
     this.model.end(); // another one hears the kernel from now on
     this.el.replaceChildren();
-    const anew = new Question(this.whole, this.el);
-    anew.offer(did);
-    anew.focus();
+    return new Question(this.whole, this.el);
   }
 
   // What was forgotten can be brought back for a while, until another answer is there.
@@ -206,7 +232,7 @@ export class Question {
 
   focus() {
     const first = /** @type {HTMLElement} */ (this.card.querySelector("[tabindex], input"));
-    first.focus();
+    first?.focus();
   }
 
   // With Shift it moves on to the next cell.
@@ -233,7 +259,7 @@ export class Question {
   // The same again is not one more try, but in the next round of a class it is.
   isNew(said, sure) {
     const before = this.committed;
-    this.committed = JSON.stringify([said, sure, Classroom.round(this.record.about)]);
+    this.committed = JSON.stringify([said, sure, Classroom.standing(this.record.about)]);
     return this.committed !== before;
   }
 
