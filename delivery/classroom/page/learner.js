@@ -115,7 +115,8 @@ function newsOf(key) {
     const goals = JSON.stringify(record.reached);
     // How a challenge stood at first is nobody's answer, and code that raised has reached no goal.
     const isTried =
-      record.reached?.length && (record.right || goals !== JSON.stringify(record.given));
+      record.reached?.length &&
+      (record.right || record.tried || goals !== JSON.stringify(record.given));
     return isTried && goals !== note.goals ? { record, news: goals } : null;
   }
   const { tries = [] } = record;

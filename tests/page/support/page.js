@@ -61,7 +61,11 @@ export function openPage({ body = "", path = "/lab/tree/lesson.ipynb" } = {}) {
     location: { pathname: path, href: `http://here${path}`, hostname: "here" },
     requestAnimationFrame: (act) => act(0),
     matchMedia: () => ({ matches: false, addEventListener() {}, removeEventListener() {} }),
-    window: { dispatchEvent: (event) => told.push(event), addEventListener() {} },
+    window: {
+      dispatchEvent: (event) => told.push(event),
+      addEventListener() {},
+      removeEventListener() {},
+    },
   });
   const change = () => {
     for (const one of watchers) if (one.isOn) one.act();

@@ -14,7 +14,16 @@ const FOLDED = "jp-MarkdownHeadingCollapsed"; // JupyterLab's own class
 // to that section.
 export const SHOW = "lk-show";
 
-const TELL = ["Run and look", "Explain", "Play", "For real", "Challenge", "Vote", "Recap", "What happens"];
+const TELL = [
+  "Run and look",
+  "Explain",
+  "Play",
+  "For real",
+  "Challenge",
+  "Vote",
+  "Recap",
+  "What happens",
+];
 
 /**
  * A cell of the lesson, and what is known of it.
@@ -123,7 +132,7 @@ export class Cover {
     if (!covered && !this.models) note?.remove();
     if (!covered || note) return;
     const told = this.note(() => {
-      this.keepOpen({ node, heading, inside });
+      this.keepOpen({ node, heading, inside, asked });
       const open = asked.flatMap((cell) => all(cell.node, "[data-asks]:not([data-answered])"));
       for (const one of open) one.dispatchEvent(new CustomEvent(SHOW));
     });
