@@ -113,7 +113,7 @@ def test_a_knob_runs_in_turns_with_the_setting_as_it_is() -> None:
         ran.append(also)
         return go(*given, also=also, **more)
 
-    model.go = noted  # type: ignore[method-assign]
+    model.go = noted  # type: ignore[method-assign, assignment]
     try_knobs(job, model, at(job, 4), DATA_BOUND, None)
     assert ran == [{}, {"in_order": False}] * 2
 

@@ -21,8 +21,11 @@ const opening = () => document.getElementById("lessons-opening");
 const outer = () => document.querySelector(".jp-WindowedPanel-outer");
 const topOf = (node) => node.getBoundingClientRect().top - outer().getBoundingClientRect().top;
 
+/** @typedef {{ id?: string, section?: string, offset?: number, scroll?: number }} Place */
+
 // In the text that is there before the lesson a place is how far it is scrolled, and for the lesson
 // then the last section that is in sight, and how far its heading is from the top.
+/** @returns {Place} */
 export function placeIn(shown) {
   const { top } = shown.getBoundingClientRect();
   const offset = (heading) => heading.getBoundingClientRect().top - top;
@@ -33,6 +36,7 @@ export function placeIn(shown) {
 }
 
 // The first cell that is in sight, and how far its beginning is from the top.
+/** @returns {Place | null} */
 function place() {
   if (opening()) return placeIn(opening());
   const cells = panel()?.content?.widgets ?? [];
@@ -83,6 +87,7 @@ export function letGo(settled) {
   if (place > 0 && content.activeCellIndex === 0) content.activeCellIndex = place;
 }
 
+/** @param {Place} place */
 async function goToPlace({ id, offset, section, scroll }) {
   if (opening() && scroll !== undefined) {
     release();
