@@ -33,6 +33,7 @@ __all__ = [
     "step_of",
     "stored",
     "together",
+    "took",
     "tried",
     "tried_rows",
     "workers",
@@ -99,6 +100,14 @@ def tried_rows(name: str) -> list[Tried]:
         )
         rows += [Tried(words, job.forecast(**settings)[1], each) for each in taken]
     return rows
+
+
+def took(name: str, **settings: Any) -> float:
+    """Return the seconds of a later epoch of a job with *settings*, as they were really measured."""
+    job = stored(name)
+    wanted = asdict(job.setting(**settings))
+    runs = json.loads(get_data(__name__, f"tried_{name}_11.json") or b"")
+    return mean(epochs[1] for said, epochs in runs if said.items() <= wanted.items())
 
 
 def tried(name: str) -> str:
