@@ -141,11 +141,17 @@ def png(picture: dict[str, Any]) -> bytes:
 
 
 def own_job(name: str = "") -> str:
-    """Return how one measures a job of one's own, in Markdown; *name* is that of the repository, if known."""
+    """Return how one measures a script of one's own, in Markdown; *name* is the repository's, if known.
+
+    It is how the page about it begins, up to what happens to the script meanwhile.
+    """
     text = (ROOT / "docs" / "own_job.md").read_text(encoding="utf-8")
     text = text.partition("\n\n")[2].strip()  # without its title
-    clone = "pip install .    # in a clone of the repository"
-    return text if name else re.sub("^pip install git.*", clone, text, flags=re.M)
+    text = text.partition("\n**What happens to the script.**")[0].strip()
+    text = text.replace("\n## A script as it is\n", "")
+    text = re.sub(r"\[([^]]+)\]\(\.\./[^)]*\)", r"\1", text)  # the site has no other files
+    clone = 'pip install ".[databound]"    # in a clone of the repository'
+    return text if name else re.sub(r"^pip install .*git\+.*", clone, text, flags=re.M)
 
 
 def place(lesson: str, section: str) -> str:

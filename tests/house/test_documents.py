@@ -117,12 +117,13 @@ def test_every_module_that_is_run_is_there(module: str) -> None:
     assert told.returncode == 0
 
 
-def test_the_python_of_the_readme_gives_what_stands_there() -> None:
-    text = README.read_text(encoding="utf-8")
+def test_the_python_of_pipelines_gives_what_stands_there() -> None:
+    path = ROOT / "docs" / "pipelines.md"
+    text = path.read_text(encoding="utf-8")
     examples = "\n".join(
         block for language, block in BLOCKS.findall(text) if language == "python"
     )
-    test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", str(README), 0)
+    test = doctest.DocTestParser().get_doctest(examples, {}, path.name, str(path), 0)
     assert len(test.examples) > 8
     assert not doctest.DocTestRunner().run(test).failed
 
@@ -246,6 +247,7 @@ def test_one_setting_says_where_the_project_is(tmp_path: Path) -> None:
         "classroom.md",
         "hub.md",
         "own_job.md",
+        "pipelines.md",
         "README.md",
     }
     assert (
