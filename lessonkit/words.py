@@ -65,6 +65,18 @@ def counted(count: float, things: str) -> str:
     return f"{text} {one if count == 1 else things}"
 
 
+DIGITS_TYPED = 9  # after the point; those behind are errors of floats
+
+
+def as_typed(value: float) -> str:
+    """Write a number digit by digit, as somebody typed it: rounded it would be another one.
+
+    >>> as_typed(34.25), as_typed(1200.0), as_typed(0.1 + 0.2)
+    ('34.25', '1,200', '0.3')
+    """
+    return f"{value:,.{DIGITS_TYPED}f}".rstrip("0").rstrip(".")
+
+
 def number(value: float, digits: int | None = None) -> str:
     """Write a number by the rules above, or with at most as many *digits* after the point.
 

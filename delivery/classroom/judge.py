@@ -9,7 +9,7 @@ import re
 from math import isclose
 from typing import Any, NamedTuple
 
-from lessonkit.words import number
+from lessonkit.words import as_typed
 
 Json = dict[str, Any]
 
@@ -51,7 +51,7 @@ def judged(question: Json, said: Any) -> Judged:
     if question["kind"] == "choice":
         words = question["choices"][said]
     else:
-        words = f"{number(said)} {question['unit']}".strip()
+        words = f"{as_typed(said)} {question['unit']}".strip()
     room = question.get("tolerance", 0)
 
     def is_it(known: float) -> bool:

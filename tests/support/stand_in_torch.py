@@ -20,6 +20,24 @@ from support.stand_in_device import Device
 
 # Our loader has none of these, or means something else by it
 NOT_OURS = ("timeout", "multiprocessing_context", "generator", "pin_memory_device")
+# What a loader is if nothing else is said
+USUAL: dict[str, Any] = {
+    "shuffle": None,
+    "sampler": None,
+    "batch_sampler": None,
+    "num_workers": 0,
+    "collate_fn": None,
+    "pin_memory": False,
+    "drop_last": False,
+    "timeout": 0,
+    "worker_init_fn": None,
+    "multiprocessing_context": None,
+    "generator": None,
+    "prefetch_factor": None,
+    "persistent_workers": False,
+    "pin_memory_device": "",
+    "in_order": True,
+}
 # What a loader reads of itself when an epoch begins
 READ_IN_AN_EPOCH = (
     "num_workers",
@@ -92,26 +110,24 @@ class BatchSampler:
 class DataLoader:
     """Says of itself what PyTorch's does; `ours` makes its batches, and refuses what PyTorch refuses."""
 
-    # What holds if nothing else is said
-    shuffle: bool | None = None
-    sampler: Any = None
-    batch_sampler: Any = None
-    num_workers: int = 0
-    collate_fn: Callable[[Any], Any] | None = None
-    pin_memory: bool = False
-    drop_last: bool = False
-    timeout: float = 0
-    worker_init_fn: Callable[[int], object] | None = None
-    multiprocessing_context: Any = None
-    generator: Any = None
-    prefetch_factor: int | None = None
-    persistent_workers: bool = False
-    pin_memory_device: str = ""
-    in_order: bool = True
+    shuffle: bool | None
+    sampler: Any
+    batch_sampler: Any
+    num_workers: int
+    collate_fn: Callable[[Any], Any] | None
+    pin_memory: bool
+    drop_last: bool
+    timeout: float
+    worker_init_fn: Callable[[int], object] | None
+    multiprocessing_context: Any
+    generator: Any
+    prefetch_factor: int | None
+    persistent_workers: bool
+    pin_memory_device: str
+    in_order: bool
 
     def __init__(self, dataset: Any, batch_size: int | None = 1, **said: Any) -> None:
-        usual = {name: getattr(self, name) for name in DataLoader.__annotations__}
-        vars(self).update(usual | said)
+        vars(self).update(USUAL | said)
         self.dataset = dataset
         self.batch_size = batch_size
         self._iterator: Batches | None = None  # of workers that stay

@@ -219,7 +219,7 @@ def test_a_module_lives_in_a_page_that_imports_it(
         page.locator(".lk-figures b", has_text=figure(workers=5)).wait_for()
         # Its styles are there, and none of a lesson's switches
         tint = "(node) => getComputedStyle(node).display"
-        assert page.locator(".lk-figures").evaluate(tint) == "grid"
+        assert page.locator(".lk-figures").evaluate(tint) == "flex"
         assert not page.locator(".lk-class").count()
         assert page.url.endswith("/page.html")
         page.evaluate("() => end()")

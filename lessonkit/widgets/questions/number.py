@@ -5,11 +5,10 @@ from typing import Any, TypedDict
 
 from lessonkit.widgets.controls import is_number
 from lessonkit.widgets.page_data import Json
-from lessonkit.words import number, percent
+from lessonkit.words import as_typed, number, percent
 
 from .question import SCALES, TOLERANCE, Judgement, Question, Wrong
 
-DIGITS = 9  # after the point, of what was typed: the others are errors of floats
 LARGEST = 1e12  # more than any answer of a lesson, and exact as a number of any page
 # The unit of a question, another one in which it was answered, and what that one has to be times
 OTHER_UNITS = [
@@ -68,8 +67,7 @@ class Number(Question):
 
     def quoted(self, said: float) -> str:
         """Write what the learner typed, digit by digit: rounded it would be another answer."""
-        typed = f"{said:,.{DIGITS}f}".rstrip("0").rstrip(".")
-        return f"{typed} {self.unit}".strip()
+        return f"{as_typed(said)} {self.unit}".strip()
 
     def objection(self, said: float) -> str:
         """Say why an answer is wrong, as far as that is known."""

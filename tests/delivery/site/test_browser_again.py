@@ -193,10 +193,11 @@ def test_a_lesson_that_is_loaded_again_is_as_it_was_left(
 
 def test_the_first_lesson_lives_without_a_server(learner: Visit) -> None:
     page = learner.page
-    question = page.locator(".lk-predict").first
-    question.get_by_role("button", name="Show the run without an answer").click()
-    expect(question.locator(".lk-verdict")).not_to_have_text("…", timeout=PATIENT * 1e3)
-    assert question.locator(".lk-verdict").inner_text()
+    for place in range(2):  # a guess, and what covers the run
+        question = page.locator(".lk-predict").nth(place)
+        question.get_by_role("button", name="Show the run without an answer").click()
+        expect(question.locator(".lk-verdict")).not_to_have_text("…", timeout=PATIENT * 1e3)
+        assert question.locator(".lk-verdict").inner_text()
 
     # What tells the answer was covered until now.
     view = (

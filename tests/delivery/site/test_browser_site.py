@@ -533,7 +533,7 @@ def test_a_drawing_of_the_opening_is_dark_where_the_page_is(
     page.goto(f"{start_page}/index.html")  # for its style
     # Its scripts look for what is then put away
     page.wait_for_function("Boolean(document.getElementById('lessons-download').onclick)")
-    kept = json.loads((ROOT / "notebooks" / f"{LESSONS[0]}.ipynb").read_text())
+    kept = json.loads((ROOT / "notebooks" / f"{LESSONS[1]}.ipynb").read_text())
     page.evaluate(PUT_OPENING, opening(pages.for_browser(kept)))
     kitchen = page.get_by_role("img", name="A kitchen")
     ground = kitchen.locator("> rect").evaluate("(one) => getComputedStyle(one).fill")

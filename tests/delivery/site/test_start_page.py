@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from delivery.classroom.answers import collected
 from delivery.site import pages
 from tools.browser import Browser, Visit, serious_violations
+from tools.lessons import LESSONS, in_words
 
 FETCHED = """() => {
     const kinds = ["navigation", "resource"];
@@ -98,7 +99,11 @@ def test_the_start_page_says_what_it_is_and_has_one_button_to_start(
     page = visit.page
     page.goto(f"{start_page}/index.html")
     text = page.locator("main").inner_text()
-    for word in ("Twelve interactive lessons", "free", "install nothing"):
+    for word in (
+        f"{in_words(len(LESSONS)).capitalize()} interactive lessons",
+        "free",
+        "install nothing",
+    ):
         assert word in text
     start = page.get_by_role("link", name="Start", exact=True)
     assert start.get_attribute("href") == "notebooks/index.html?path=00_start_here.ipynb"
@@ -186,7 +191,7 @@ def test_the_card_of_a_lesson_shows_its_picture(visit: Visit, start_page: str) -
     page = visit.page
     page.goto(f"{start_page}/index.html")
     pictures = page.locator("ol > li img")
-    expect(pictures).to_have_count(12)
+    expect(pictures).to_have_count(len(LESSONS))
     for picture in pictures.all():
         picture.scroll_into_view_if_needed()
         expect(picture).to_have_js_property("complete", True)
