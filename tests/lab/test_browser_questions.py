@@ -268,10 +268,9 @@ def test_on_a_small_screen_with_a_finger_and_without_jupyterlab(
         assert page.evaluate("scrollY") == 0  # the page did not move with the finger
         page.get_by_role("button", name="Show this section without an answer").first.click()
         text(page, "It takes 85 ms.").wait_for()
-        assert not text(page, "The larger of both.").is_visible()
+        # A section that is shown without an answer has the runs of the questions that it waited for
         for question in range(2):
             card = Card[Any](page.locator(".lk-predict").nth(question))
-            card.give_up()
             card.shown.get_by_text("✓").wait_for()
         text(page, "The larger of both.").wait_for()
     assert not visit.errors

@@ -263,7 +263,7 @@ def test_a_widget_whose_kernel_is_gone_says_so_and_takes_no_hand(page: Any) -> N
 
 
 def test_the_code_that_a_lesson_gives_is_no_try_at_its_challenge(visit: Visit) -> None:
-    """It runs by itself on the site, before anybody has done anything."""
+    """It runs by itself on the site, before anybody has done anything; after a try it is one, too."""
 
     def with_slots(slots: int) -> Any:
         return ArtificialDataset(4, read=0.02).prefetch(slots), {
@@ -273,7 +273,7 @@ def test_the_code_that_a_lesson_gives_is_no_try_at_its_challenge(visit: Visit) -
 
     task = challenge("Be quick.", goals=[goals.total(at_most=0.05)])
     Alone(visit, task)
-    for slots, mark in (0, "○"), (1, "✗"), (0, "○"):
+    for slots, mark in (0, "○"), (1, "✗"), (0, "✗"):
         show(visit, 0, task.check(partial(with_slots, slots)))
         outcome = visit.page.locator(".lk-card-of:not(.lk-task)").last
         marks = [said.strip()[0] for said in outcome.locator("li").all_text_contents()]
