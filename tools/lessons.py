@@ -116,12 +116,18 @@ def listed(lessons: Iterable[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def minutes_of_a_lesson() -> str:
+    """Return how long lessons take: from the shortest to the longest."""
+    minutes = [lesson.minutes for lesson in LESSONS]
+    return f"{min(minutes)} to {max(minutes)}"
+
+
 def ways_of_readme() -> str:
     """Return which lessons somebody takes who has little time."""
     *hour, job = (lesson.number for lesson in WAYS["an hour with PyTorch"])
     ninety = listed(lesson.number for lesson in WAYS["ninety minutes"])
     return (
-        "Each lesson takes about twenty minutes, and has further sections to unfold below. "
+        f"Each lesson takes {minutes_of_a_lesson()} minutes, and has further sections to unfold below. "
         f"If you use PyTorch and have an hour, take\n{listed(hour)} without their challenges, "
         f"then `recommend` in {job}. If you have ninety minutes, take {ninety},\n"
         "each up to *Recap* and without *For real*."

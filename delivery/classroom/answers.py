@@ -24,7 +24,7 @@ import jsonschema
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "record.json"
 WIDE = 30  # marks of a bar for all
-LARGEST = 2_000_000  # bytes of a report; a course of twelve lessons has a tenth of that
+LARGEST = 2_000_000  # bytes of a report; a course of all lessons has a tenth of that
 MOST = 1000  # reports in an archive
 # What is missing, damaged, encrypted or no report
 UNREADABLE = (OSError, ValueError, RuntimeError, BadZipFile, zlib.error)

@@ -21,7 +21,7 @@ from lessonkit import DataLoader, Dataset, benchmark
 from lessonkit.widgets import explore, slider
 from lessonkit.widgets.widget import BUILT
 from tools.comments import without_comments
-from tools.lessons import LESSONS, WAYS, Lesson, in_words
+from tools.lessons import LESSONS, WAYS, Lesson, in_words, minutes_of_a_lesson
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -96,7 +96,7 @@ SMALL = 1000  # bytes; smaller files are not compressed
 WORTH_IT = 0.9  # the share of its bytes that a compressed file may have
 # In the first page's text, what its parts are put in the place of
 PART = re.compile(
-    r"\b(WAY_TORCH|WAY_OWN|WAY_SHORT|SYMPTOMS|LESSONS|HOURS|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
+    r"\b(WAY_TORCH|WAY_OWN|WAY_SHORT|SYMPTOMS|LESSONS|HOURS|MINUTES|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
     r"GUESSES|BUSY|FIRST_LESSON|HOLDER|LICENCE|SOURCE)\b|ADDRESS"
 )
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
@@ -448,6 +448,7 @@ def first_page(name: str = "", address: str = "") -> str:
     parts["HOURS"] = f"{sum(lesson.minutes for lesson in LESSONS) / 60:.0f} hours"
     parts |= question()
     parts["COUNT"] = in_words(len(LESSONS)).capitalize()
+    parts["MINUTES"] = minutes_of_a_lesson()
     parts["FIRST_LESSON"] = symptoms.place(LESSONS[0].name, "")
     guide = "docs/teaching.md"
     linked = (

@@ -470,7 +470,7 @@ def test_the_first_page_has_a_way_in_and_says_of_each_lesson_what_it_is() -> Non
     assert f"{sum(lesson.minutes for lesson in LESSONS) / 60:.0f} hours" in page
     assert f"<p>{in_words(len(LESSONS)).capitalize()} interactive lessons" in page
     assert not re.search(
-        r"\b(WAY_|SYMPTOMS|LESSONS|HOURS|TEACHING|ADDRESS|OWN_JOB|COUNT|MAKE|STEP|BEGIN|GUESSES|BUSY|"
+        r"\b(WAY_|SYMPTOMS|LESSONS|HOURS|MINUTES|TEACHING|ADDRESS|OWN_JOB|COUNT|MAKE|STEP|BEGIN|GUESSES|BUSY|"
         r"HOLDER|LICENCE|SOURCE)",
         page,
     )
