@@ -228,9 +228,7 @@ def asked() -> Iterator[tuple[str, Exhibit]]:
     def right(question: Question) -> Hand:
         def turn(shown: Locator) -> None:
             wrong(question)(shown)
-            card = card_of(question, shown)
-            card.say(question.right)
-            card.commit(RIGHT)
+            card_of(question, shown).answer(question.right, "certain", RIGHT)
 
         return turn
 
