@@ -13,17 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from sysconfig import get_paths
 from types import FrameType
 from typing import Any, Protocol
 
-# A frame of one of these is a library's, or ours: a user looks for the line that they wrote
-LIBRARIES = (
-    get_paths()["purelib"],
-    get_paths()["platlib"],
-    get_paths()["stdlib"],
-    str(Path(__file__).parent),
-)
+from .code import is_own
+
 # The names that a loader has in its own dictionary
 MADE_AT = "_databound_made_at"
 # A function of ours that stands in for one of PyTorch's has this attribute
@@ -57,20 +51,7 @@ def users_line(frame: FrameType | None) -> Line | None:
 
 def is_users(frame: FrameType) -> bool:
     """Whether a *frame* is of a file that the user wrote, or of a cell of a notebook."""
-    file = frame.f_code.co_filename
-    return not file.startswith("<") and not any(
-        is_below(file, folder) for folder in LIBRARIES
-    )
-
-
-def is_below(file: str, folder: str) -> bool:
-    """Whether *file* is in *folder*, or in a folder of packages anywhere."""
-    parts = Path(file).parts
-    return (
-        "site-packages" in parts
-        or "dist-packages" in parts
-        or Path(folder) in Path(file).parents
-    )
+    return is_own(frame.f_code.co_filename)
 
 
 def made_at(loader: Any) -> Line | None:
