@@ -10,7 +10,7 @@ from math import log, sqrt
 from statistics import fmean, median, stdev
 from typing import NamedTuple
 
-from .comparing import compared, least_batches
+from .comparing import Expected, compared, least_batches
 from .ends import StepFailedError
 from .job import Job, Stored
 from .measuring import Note, note_nothing
@@ -271,9 +271,10 @@ def try_best(
         return trials
     began = subject.clock()
     made = count(1)
+    expected = Expected(job)
 
     def run(row: TableRow) -> Trial:
-        trial = seconds_of_epoch(job, subject, row, durations)
+        trial = seconds_of_epoch(job, subject, row, durations, expected)
         so_far = next(made)
         each = (subject.clock() - began) / so_far
         left = max(0, (TRIED + 1) * ROUNDS + 1 - so_far) * each
@@ -359,10 +360,15 @@ def seconds_with_start(job: Job, row: TableRow, durations: Durations) -> float:
 
 
 def seconds_of_epoch(
-    job: Job, subject: Subject, row: TableRow, durations: Durations
+    job: Job,
+    subject: Subject,
+    row: TableRow,
+    durations: Durations,
+    expected: Expected | None = None,
 ) -> Trial:
     """Return what a mean epoch takes by a short real run: its forecast, and what is beside it.
 
+    What was *expected* of other runs is known.
     Raises RuntimeError if the loader or the step fails.
     """
     setting = job.setting(**row.changes)
@@ -382,7 +388,7 @@ def seconds_of_epoch(
         threads=setting.threads,
         batch_size=setting.batch_size,
     )
-    found = compared(job, run, stays)
+    found = compared(job, run, stays, expected)
     if found is None or found.forecast <= 0:
         raise RuntimeError("it gave too few batches to be compared")
     seconds = row.mean * found.took / found.forecast

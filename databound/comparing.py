@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .job import Job
 from .setting import Setting
-from .thresholds import BEHIND, COMPARED, FILL, MADE_AFTER
+from .thresholds import AT_ONCE, BEHIND, COMPARED, FILL
 from .uneven import phase_of
 from .watching import Watch
 
@@ -58,12 +58,42 @@ def window_of(seen: Watch, count: int, turn: int = 1) -> Window | None:
     return None
 
 
-def compared(job: Job, seen: Watch, setting: Setting) -> Compared | None:
+class Expected:
+    """When batches arrive by the model of a *job*, in the order of the runs that are compared with it.
+
+    A longer run has a shorter one in it, so the model is run once for many runs with a setting. It
+    holds as long as the numbers of the job stay.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.known: dict[tuple[Setting, int], list[float]] = {}
+
+    def came(self, setting: Setting, before: int, last: int) -> list[float]:
+        """Return when batches came up to the one with the number *last*, after 0 at the beginning.
+
+        So many steps were made *before*.
+        """
+        known = self.known.get((setting, before), [])
+        # What is made ahead is made while the last one is still to come
+        most = last + setting.ahead
+        if len(known) < most:
+            model = self.job.modelled(setting, watched=True, steps_before=before)
+            model = model._replace(batches=round(most * AT_ONCE))
+            known = [0.0, *model.arrivals(1)[0].came]
+            self.known[setting, before] = known
+        return known
+
+
+def compared(
+    job: Job, seen: Watch, setting: Setting, expected: Expected | None = None
+) -> Compared | None:
     """Return what a run took as *seen*, and in the model of the *job* with a *setting*.
 
     None is returned for a run that is too short to be compared. Of a loader without an end, a
-    run may see more batches than the model has.
+    run may see more batches than the model has. What was *expected* of other runs is known.
     """
+    expected = expected or Expected(job)
     count = job.count(setting)
     if not job.numbers.stream:  # the run may have gone over an epoch more than once
         count *= max(1, math.ceil(len(seen.batches) / max(1, count)))
@@ -74,10 +104,7 @@ def compared(job: Job, seen: Watch, setting: Setting) -> Compared | None:
     before = 0
     if uneven.turn > 1:
         before = phase_of([batch.step for batch in seen.batches], uneven.steps)
-    model = job.modelled(setting, watched=True, steps_before=before)._replace(batches=count)
-    # A run that is left goes on until its buffers are empty
-    most = window.last + max(setting.ahead, MADE_AFTER * setting.num_workers)
-    arrivals = [0.0, *model.run(1, most).epochs[0].arrivals]
+    arrivals = expected.came(setting, before, window.last)
     came = [seen.began, *(batch.got for batch in seen.batches)]
     took = came[window.last] - came[window.first]
     forecast = arrivals[window.last] - arrivals[window.first]
@@ -103,8 +130,9 @@ def correct(job: Job, threads: int, runs: Iterable[Watch]) -> None:
     come again.
     """
     logarithms = defaultdict[int, list[float]](list)
-    for run in runs:
-        found = compared(job, run, setting_of(job, run.workers, threads))
+    expected = Expected(job)
+    for run in sorted(runs, key=lambda run: -len(run.batches)):
+        found = compared(job, run, setting_of(job, run.workers, threads), expected)
         if found is not None and found.took > 0 and found.forecast > 0:
             logarithms[run.workers].append(math.log(found.took / found.forecast))
     if not logarithms:

@@ -197,7 +197,11 @@ def makes_of(runs: Sequence[Watch], opening: float, count: int) -> list[float]:
     shorter as the batches that both saw. The (lower) median counts, so a machine that was busy
     during one of the runs does not make a batch late.
     """
-    all_shown = [shown_in(run, runs, opening) for run in runs]
+    times = [times_of("make", run) for run in runs]
+    all_shown = [
+        shown_in(run, one, [other for other in times if other is not one], opening)
+        for run, one in zip(runs, times, strict=True)
+    ]
     usual = max(all_shown, key=len)
     at_place: dict[int, list[float]] = {place: [each] for place, each in usual.items()}
     for shown in all_shown:
@@ -220,17 +224,18 @@ def makes_of(runs: Sequence[Watch], opening: float, count: int) -> list[float]:
     return [known.get(place, mean) for place in range(max(known) + 1)]
 
 
-def shown_in(run: Watch, runs: Sequence[Watch], opening: float) -> dict[int, float]:
-    """Return how long batches of a *run*, one of *runs*, took to be made, by their places in it.
+def shown_in(
+    run: Watch, times: Sequence[Timed], again: Sequence[Sequence[Timed]], opening: float
+) -> dict[int, float]:
+    """Return how long batches of a *run* took to be made, by their places in it: its *times*.
 
-    First batches of workers are left out.
+    First batches of workers are left out. Those of other runs come *again*.
     """
     firsts = {place for place, _ in run.firsts()} if run.workers else set()
-    times = times_of("make", run)
-    if times and not run.workers:
-        times[0] = times[0]._replace(seconds=max(0.0, times[0].seconds - opening))
-    others = [times_of("make", other) for other in runs if other is not run]
-    kept = without_hiccups(times, others) if times else []
+    known = list(times)
+    if known and not run.workers:
+        known[0] = known[0]._replace(seconds=max(0.0, known[0].seconds - opening))
+    kept = without_hiccups(known, again) if known else []
     return {place: each for place, each in enumerate(kept) if place not in firsts}
 
 

@@ -126,8 +126,9 @@ SIMULATED = 2_000
 UNEVEN = 240
 # Batches of a run that is compared with one that was seen.
 COMPARED = 400
-# Batches that each worker of the model still makes after these: a run that is left goes on.
-MADE_AFTER = 8
+# Times the batches that are needed, of a run of the model: the next one that is compared with it may be
+# somewhat longer.
+AT_ONCE = 1.25
 # Neighbours among the batches that were seen, one of which stands for a batch that was not.
 NEIGHBOURS = 16
 # Share of a forecast by which it may be off besides, for each doubling of the workers beyond those that
