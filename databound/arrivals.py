@@ -118,6 +118,8 @@ class Loop:
     *make* says the pieces of making a batch and *step* the one of a step, both by the number of the batch
     in an epoch. Without *workers* the loop makes batches itself. If a device *trains* for so many
     seconds on each, at most *queue* of them wait or are at work there. Batches are taken in order.
+    Where the loop *goes on* from one epoch to the next, steps are counted through all of them, and
+    nobody waits for the device between two.
     """
 
     def __init__(
@@ -129,7 +131,10 @@ class Loop:
         workers: Workers | None,
         train: float = 0.0,
         queue: int = 0,
+        *,
+        goes_on: bool = False,
     ) -> None:
+        self.goes_on = goes_on
         self.batches = batches
         self.clock = Clock(cores)
         self.make = make
@@ -168,13 +173,13 @@ class Loop:
                 else:
                     yield from self.make(batch)
                 came.append(clock.now - began)
-                yield self.step(batch)
+                yield self.step(batch + (epoch * self.batches if self.goes_on else 0))
                 if self.queue:
                     yield from self.launch()
             if self.workers and not self.workers.stay:
                 wait = max(0.0, self.all_ready - clock.now)
                 yield Piece(wait + self.workers.stop)
-            if self.on_device:
+            if self.on_device and not self.goes_on:
                 yield Piece(max(0.0, self.on_device[-1] - clock.now))
             found.append(Arrivals(came, clock.now - began))
 

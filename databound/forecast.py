@@ -1,7 +1,7 @@
 """The model of a job: its loader as our own, on the virtual clock, and what an epoch of it takes."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from lessonkit.dataset import Dataset
@@ -69,6 +69,12 @@ class Model(NamedTuple):
         return crowding(step.unexplained, self.setting.num_workers)
 
     @property
+    def stop(self) -> float:
+        """The seconds to end the workers, as they were seen to take; as they usually take if not."""
+        known = self.numbers.stop
+        return STOP + STOP_EACH * self.setting.num_workers if known is None else known
+
+    @property
     def train(self) -> float:
         """The seconds of a device for a step; 0 without one."""
         device = self.numbers.device
@@ -95,8 +101,7 @@ class Model(NamedTuple):
         handling = Handling(
             first=known.first - known.first_works,
             take=known.take * self.unexplained * self.grown("take"),
-            stop=STOP,
-            stop_each=STOP_EACH,
+            stop=self.stop,
         )
         return DataLoader(
             batches,
@@ -222,7 +227,7 @@ class Model(NamedTuple):
                 until_ready=known.start.until_ready,
                 first=known.first - known.first_works,
                 take=known.take * self.unexplained * self.grown("take"),
-                stop=STOP + STOP_EACH * setting.num_workers,
+                stop=self.stop,
             )
         device = known.device
         queue = device.queue if device else 0
@@ -234,6 +239,7 @@ class Model(NamedTuple):
             workers,
             self.train,
             queue,
+            goes_on=self.watched,
         )
         return loop.epochs(num_epochs)
 
@@ -314,7 +320,7 @@ def crowding(numbers: dict[int, float], workers: int) -> float:
     return math.pow(workers / most, min(1.0, grown))
 
 
-def between(numbers: dict[int, float], workers: int) -> float:
+def between(numbers: Mapping[int, float], workers: int) -> float:
     """Return the number for as many *workers*, from *numbers* by the workers of real runs.
 
     It is interpolated between them, and constant above them and below.

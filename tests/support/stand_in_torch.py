@@ -16,8 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import lessonkit
-from lessonkit.engine.node import shared
-from lessonkit.engine.workers.main_process import LoaderState
+from lessonkit.engine.workers.main_process import end_workers_that_stay
 from support.stand_in_device import Device
 
 # Our loader has none of these, or means something else by it
@@ -211,8 +210,7 @@ class Batches(Iterator[Any]):
         A thread that waits for the batch of one knows it, and so the worker could outlive this.
         """
         self.inner.close()
-        for child in shared.of(self.loader.node, LoaderState).children:
-            child.close()
+        end_workers_that_stay(self.loader.node)
 
 
 def fetched(dataset: Any, task: Any) -> Any:
