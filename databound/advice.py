@@ -9,15 +9,10 @@ from lessonkit.engine import check
 
 from .choosing import (
     bounds_of,
-    by_place,
-    by_words,
     choose,
     combinations,
     facts_of,
-    forecast_row,
     rank,
-    seconds_with_start,
-    try_best,
     with_trials,
 )
 from .inside import Inside, look_inside
@@ -25,10 +20,12 @@ from .job import Job
 from .knobs import TriedKnob, try_knobs
 from .measuring import Note, Tell, measured, note_nothing
 from .page import LAST_WORDS, Recommendation, described
+from .rows import forecast_row
 from .runs import LoaderAndStep, Subject
 from .setting import Setting
 from .state import Training
-from .thresholds import ROUNDS, TRIED, USUAL
+from .thresholds import EPOCHS, ROUNDS, TRIED, USUAL
+from .trials import by_place, by_words, seconds_with_start, try_best
 from .verdict import Verdict, decide
 
 # Verdicts after which the loader's slowest part is what to make cheaper
@@ -86,20 +83,24 @@ def recommended(
     rows = rank(job, [forecast_row(job, changes) for changes in combinations(job)])
     table = [now, *rows]
     trials = by_place(job.trials, table) if job.trials else None
+    durations = USUAL.for_training(EPOCHS * now.mean if job.whole else 0.0)
     if job.subject is not None:
-        each = [seconds_with_start(job, row, USUAL) for row in table[: TRIED + 1]]
+        each = [seconds_with_start(job, row, durations) for row in table[: TRIED + 1]]
         # Each round is between two runs of the job as it is
         seconds = math.ceil(ROUNDS * sum(each) + each[0])
         tell(
             f"trying the best {TRIED} settings beside the job as it is: about {seconds} s, "
-            f"and up to {max(seconds, math.ceil(USUAL.trials))} s if its runs differ"
+            f"and up to {max(seconds, math.ceil(durations.trials))} s if its runs differ"
         )
         with what_it_trains_put_back(job.subject, put_back=put_back):
-            trials = try_best(job, job.subject, table, USUAL, note)
+            trials = try_best(job, job.subject, table, durations, note)
         job.trials = by_words(trials, table)
     if trials is not None:
-        table = with_trials(table, trials)
+        # Forecasts know more now
+        table = with_trials([forecast_row(job, row.changes) for row in table], trials)
+        bounds = bounds_of(job, table[0])
     choice = choose(job, table, trials, bounds, error)
+    table = [table[0], *rank(job, table[1:])]
     inside = seen_inside(job, tell) if verdict.kind in THE_LOADER_DECIDES else None
     best = choice.worth[0].row.changes if choice.worth else {}
     knobs = knobs_of(job, job.setting(**best), verdict, inside, put_back=put_back)

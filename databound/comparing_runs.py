@@ -16,8 +16,9 @@ from typing import NamedTuple
 from lessonkit.words import counted, milliseconds, number
 
 from .epochs import Stretch, percent
+from .ranges import student
 from .stored_runs import RanLoop, StoredRun
-from .thresholds import STRETCHES, WITHIN_RANGE
+from .thresholds import STRETCHES
 from .trying import as_text
 
 
@@ -261,37 +262,3 @@ def doubts(
 
 
 # ---- how sure ----
-
-
-def student(freedom: int) -> float:
-    """Return within how many standard errors the truth lies, WITHIN_RANGE of all times.
-
-    *freedom* is how many numbers say what the standard error is, beyond those that it is about.
-    """
-    low = 0.0
-    high = 1.0
-    while inside(high, freedom) < WITHIN_RANGE:
-        high *= 2
-    while high - low > 1e-9 * high:
-        middle = (low + high) / 2
-        if inside(middle, freedom) < WITHIN_RANGE:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-def inside(times: float, freedom: int) -> float:
-    """Return how often Student's t with as much *freedom* is within that many *times* of zero.
-
-    The finite sums for whole numbers: Abramowitz and Stegun, 26.7.3 and 26.7.4.
-    """
-    angle = math.atan(times / math.sqrt(freedom))
-    is_even = freedom % 2 == 0
-    term = 1.0 if is_even else math.cos(angle)
-    total = 0.0
-    for power in range(2 if is_even else 3, freedom + 1, 2):
-        total += term
-        term *= math.cos(angle) ** 2 * (power - 1) / power
-    total *= math.sin(angle)
-    return total if is_even else 2 / math.pi * (angle + total)

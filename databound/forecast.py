@@ -1,15 +1,16 @@
 """The model of a job: its loader as our own, on the virtual clock, and what an epoch of it takes."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from lessonkit.dataset import Dataset
 from lessonkit.engine.machine import Handling, Machine, work
-from lessonkit.engine.trace import Epoch, Trace
+from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.loader import DataLoader
 
+from .arrivals import Arrivals, Loop, Piece, Workers
 from .numbers import JobNumbers
 from .setting import Setting
 from .thresholds import (
@@ -68,6 +69,12 @@ class Model(NamedTuple):
         return crowding(step.unexplained, self.setting.num_workers)
 
     @property
+    def stop(self) -> float:
+        """The seconds to end the workers, as they were seen to take; as they usually take if not."""
+        known = self.numbers.stop
+        return STOP + STOP_EACH * self.setting.num_workers if known is None else known
+
+    @property
     def train(self) -> float:
         """The seconds of a device for a step; 0 without one."""
         device = self.numbers.device
@@ -94,8 +101,7 @@ class Model(NamedTuple):
         handling = Handling(
             first=known.first - known.first_works,
             take=known.take * self.unexplained * self.grown("take"),
-            stop=STOP,
-            stop_each=STOP_EACH,
+            stop=self.stop,
         )
         return DataLoader(
             batches,
@@ -109,10 +115,23 @@ class Model(NamedTuple):
         )
 
     def fetch(self, count: int) -> Callable[[int], int]:
-        """Return a function that makes a batch, one of *count*: it waits before it computes and after.
+        """Return a function that makes a batch, one of *count*, on the engine's clock."""
+        pieces = self.pieces(count)
 
-        The shares differ from batch to batch. If all waited first, workers that began together
-        would compute together ever after, and want more cores.
+        def fetch(number: int) -> int:
+            for piece in pieces(number):
+                kind = "native" if piece.cores else "wait"
+                work(piece.seconds, kind=kind, stage=piece.stage)
+            return number
+
+        return fetch
+
+    def pieces(self, count: int) -> Callable[[int], list[Piece]]:
+        """Return a function that says what it takes to make a batch, one of *count*, by its number.
+
+        It waits before it computes and after, in shares that differ from batch to batch. If all
+        waited first, workers that began together would compute together ever after, and want more
+        cores. Workers that stay make one first batch each.
         """
         known = self.numbers
         longer = self.unexplained * self.crowded * self.grown("make")
@@ -131,41 +150,56 @@ class Model(NamedTuple):
         workers = self.setting.num_workers if known.first_works else 0
         begun = set[int]()
 
-        def fetch(number: int) -> int:
+        def pieces(number: int) -> list[Piece]:
             share = GOLDEN * number % 1
             wait = waits * factors[number]
+            found = []
             if number < workers and number not in begun:  # the first one of a worker
-                work(known.first_works, kind="native", stage="First")
+                found.append(Piece(known.first_works, 1.0, "First"))
                 if self.setting.persistent_workers:
                     begun.add(number)
             if known.opening and number < opens:
-                work(known.opening, stage="Open")
+                found.append(Piece(known.opening, stage="Open"))
             if wait:
-                work(share * wait, stage="Wait")
-            work(works * factors[number], kind="native")
+                found.append(Piece(share * wait, stage="Wait"))
+            found.append(Piece(works * factors[number], 1.0))
             if wait:
-                work((1 - share) * wait, stage="Wait")
-            return number
+                found.append(Piece((1 - share) * wait, stage="Wait"))
+            return found
 
-        return fetch
+        return pieces
 
-    def options(self) -> Options:
-        """Return the options of `benchmark` for the step, with the costs that were measured."""
+    def steps(self) -> Callable[[int], Piece]:
+        """Return a function that says what the loop does for a step, by the number of its batch.
+
+        Of a step on a device that is to launch it.
+        """
         known = self.numbers
         step = known.threads[self.setting.threads]
         longer = self.unexplained
         if not known.device:
             longer *= self.grown("step")
         seconds = step.seconds * longer
-        kind = "native" if step.computes else "wait"
-        uneven = known.uneven
+        cores = self.step_cores if step.computes else 0.0
         before = self.steps_before
-        options: Options = {
-            "step": lambda number: work(
-                seconds * uneven.of_step(before + number), kind=kind
-            ),
-            "machine": Machine(known.cores, min(max(1.0, step.cores), known.cores)),
-        }
+        return lambda number: Piece(seconds * known.uneven.of_step(before + number), cores)
+
+    @property
+    def step_cores(self) -> float:
+        """The cores that a step holds, of those that there are."""
+        step = self.numbers.threads[self.setting.threads]
+        return min(max(1.0, step.cores), self.numbers.cores)
+
+    def options(self) -> Options:
+        """Return the options of `benchmark` for the step, with the costs that were measured."""
+        known = self.numbers
+        steps = self.steps()
+
+        def step(number: int) -> None:
+            piece = steps(number)
+            work(piece.seconds, kind="native" if piece.cores else "wait")
+
+        options: Options = {"step": step, "machine": Machine(known.cores, self.step_cores)}
         if known.device:
             options["train"] = self.train
             options["queue"] = known.device.queue
@@ -174,6 +208,40 @@ class Model(NamedTuple):
     def run(self, num_epochs: int, most: int | None = None) -> Trace:
         """Return a trace of the model on the virtual clock."""
         return benchmark(self.loader(most), num_epochs, **self.options())
+
+    def arrivals(self, num_epochs: int, most: int | None = None) -> list[Arrivals]:
+        """Return when batches arrive in `run`, which takes ten times as long to say so."""
+        known = self.numbers
+        setting = self.setting
+        if not known.in_order:
+            told = self.run(num_epochs, most).epochs
+            return [Arrivals(epoch.arrivals, epoch.duration) for epoch in told]
+        count = self.batches if most is None else min(most, self.batches)
+        workers = None
+        if setting.num_workers:
+            workers = Workers(
+                setting.num_workers,
+                setting.ahead,
+                setting.persistent_workers,
+                start=known.start.in_loop,
+                until_ready=known.start.until_ready,
+                first=known.first - known.first_works,
+                take=known.take * self.unexplained * self.grown("take"),
+                stop=self.stop,
+            )
+        device = known.device
+        queue = device.queue if device else 0
+        loop = Loop(
+            count,
+            known.cores,
+            self.pieces(count),
+            self.steps(),
+            workers,
+            self.train,
+            queue,
+            goes_on=self.watched,
+        )
+        return loop.epochs(num_epochs)
 
     # ---- a forecast ----
 
@@ -200,7 +268,7 @@ class Model(NamedTuple):
         while True:
             most = min(self.batches, periods * period + rest)
             num_epochs = 2 if self.setting.persistent_workers else 1
-            ran = self.run(num_epochs, most).epochs
+            ran = self.arrivals(num_epochs, most)
             if most == self.batches:
                 break
             paces = [self.paces(epoch, period) for epoch in ran]
@@ -216,22 +284,22 @@ class Model(NamedTuple):
             times.append(max(least, epoch.duration + more))
         return Epochs(times[0], times[-1])
 
-    def paces(self, epoch: Epoch, period: int) -> tuple[float, float]:
+    def paces(self, epoch: Arrivals, period: int) -> tuple[float, float]:
         """Return the seconds per batch of the last two periods before the end of an *epoch*."""
-        last = epoch.count - 1 - self.drained
-        ends = [epoch.arrivals[last - number * period] for number in range(PERIODS + 1)]
+        last = len(epoch.came) - 1 - self.drained
+        ends = [epoch.came[last - number * period] for number in range(PERIODS + 1)]
         return (ends[0] - ends[1]) / period, (ends[1] - ends[2]) / period
 
-    def pace(self, epoch: Epoch, period: int) -> float:
+    def pace(self, epoch: Arrivals, period: int) -> float:
         """Return the seconds per batch of an *epoch*, without its beginning and its end.
 
         If batches are uneven, no period is like another, and all of them count.
         """
         if not self.numbers.uneven:
             return self.paces(epoch, period)[0]
-        last = epoch.count - 1 - self.drained
+        last = len(epoch.came) - 1 - self.drained
         first = FILL * self.setting.workers_at_work
-        return (epoch.arrivals[last] - epoch.arrivals[first]) / (last - first)
+        return (epoch.came[last] - epoch.came[first]) / (last - first)
 
 
 def crowding(numbers: dict[int, float], workers: int) -> float:
@@ -252,7 +320,7 @@ def crowding(numbers: dict[int, float], workers: int) -> float:
     return math.pow(workers / most, min(1.0, grown))
 
 
-def between(numbers: dict[int, float], workers: int) -> float:
+def between(numbers: Mapping[int, float], workers: int) -> float:
     """Return the number for as many *workers*, from *numbers* by the workers of real runs.
 
     It is interpolated between them, and constant above them and below.

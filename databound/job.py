@@ -13,9 +13,10 @@ from .device import OnDevice
 from .forecast import Epochs, Model, Options, between
 from .numbers import JobNumbers, Start, StepNumbers
 from .origin import Origin, origin_of
+from .ranges import NORMAL, Scatter
 from .runs import Subject
 from .setting import Setting, Value
-from .thresholds import AS_MANY, UNMEASURED
+from .thresholds import AS_GOOD, AS_MANY, BEHIND, FILL, UNMEASURED
 from .uneven import Uneven
 
 Stored = dict[str, Any]
@@ -31,6 +32,11 @@ class Seen(NamedTuple):
     batches: int
     seconds: float
     forecast: float
+
+
+def least_batches(workers: int) -> int:
+    """Return how many batches a run with *workers* needs to be compared with the model."""
+    return (FILL + BEHIND) * workers + 1
 
 
 @dataclass(repr=False)
@@ -155,19 +161,53 @@ class Job:
     def uncertainty(self, **changes: Value) -> float:
         """Return the share by which a forecast may be off, with the arguments of `forecast`.
 
-        It is what the model missed with the numbers of workers next to the setting's that
-        were really run, and no less than what the same run differed from itself; nor less than
-        the error of a mean of batches that are unlike each other, of which only some were seen. If
-        the workers wait, a storage may give no more to more of them than were run.
+        RANGE_HOLDS of all times it is off by no more. It comes from how much repeated runs
+        differed and how many of them had as many workers, from what the model missed of these, and from
+        how unlike each other batches are, of which only some were seen. Where no run was repeated,
+        it is no less than what runs usually differ. It is at least AS_GOOD, for a model has not all that
+        a job does. If the workers wait, a storage may give no
+        more to more of them than were run.
         """
         setting = self.setting(**changes)
-        missed = self.numbers.threads[setting.threads].missed
-        sampled = self.numbers.uneven.sampling_error(self.count(setting))
-        off = max(self.numbers.noise, between(missed, setting.num_workers), sampled)
+        sampled = NORMAL * self.numbers.uneven.sampling_error(self.count(setting))
+        by_runs = self.uncertainty_by_runs(setting)
+        return math.hypot(by_runs, sampled, AS_GOOD) + self.beyond(setting.num_workers)
+
+    def uncertainty_by_runs(self, setting: Setting) -> float:
+        """Return the part of `uncertainty` that is there because runs differ, also from the model."""
+        known = self.numbers
+        step = known.threads[setting.threads]
+        workers = setting.num_workers
+        off = known.noise
+        if known.scatter.freedom:
+            off = known.scatter.range(between(step.ran, workers))
+        missed = between(step.missed, workers) + self.not_compared(setting)
+        return math.hypot(off, missed)
+
+    def not_compared(self, setting: Setting) -> float:
+        """Return the share by which an epoch may be off because part of it is in no run that is compared.
+
+        By what real runs took longer than the model, the beginning of an epoch may do so or not: its workers
+        are compared when their buffers are full, or, of a short epoch, from one epoch to the next.
+        """
+        workers = setting.num_workers
+        count = self.count(setting)
+        if not workers or (setting.persistent_workers and count < least_batches(workers)):
+            return 0.0
+        step = self.numbers.threads[setting.threads]
+        beginning = min(1.0, FILL * workers / count)
+        return beginning * abs(between(step.unexplained, workers) - 1)
+
+    def beyond(self, workers: int) -> float:
+        """Return the share by which a forecast may be off because fewer *workers* were run.
+
+        If workers wait, a storage may give no more to more of them.
+        """
+        missed = next(iter(self.numbers.threads.values())).missed
         most = max(1, *missed)
-        if self.numbers.waits > self.numbers.works and setting.num_workers > most:
-            off += UNMEASURED * math.log2(setting.num_workers / most)
-        return off
+        if self.numbers.waits <= self.numbers.works or workers <= most:
+            return 0.0
+        return UNMEASURED * math.log2(workers / most)
 
 
 # ---- in a file ----
@@ -202,12 +242,14 @@ def job_of(told: dict[str, Any]) -> Job:
         "totals": by_number(numbers["totals"]),
         "device": OnDevice(**device) if device else None,
         "uneven": Uneven(**numbers.get("uneven", {})),
+        "scatter": Scatter(*numbers.get("scatter", ())),
         "threads": {
             int(threads): StepNumbers(
                 **step
                 | {
                     "unexplained": by_number(step["unexplained"]),
                     "missed": by_number(step["missed"]),
+                    "ran": by_number(step.get("ran", {0: 1})),
                 }
             )
             for threads, step in numbers["threads"].items()

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from lessonkit.words import number
 
-from .comparing import least_batches, window_of
+from .comparing import window_of
 from .forecast import Epochs
 from .inside import Inside
-from .job import Job
+from .job import Job, least_batches
 from .numbers import start_of
 from .runs import Subject, restored
 from .setting import Setting

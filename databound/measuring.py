@@ -12,9 +12,9 @@ from typing import Any
 from lessonkit.engine import check
 from lessonkit.words import counted
 
-from .comparing import compared, correct, least_batches, setting_of
+from .comparing import compared, correct, setting_of
 from .ends import StepFailedError
-from .job import Job, Seen
+from .job import Job, Seen, least_batches
 from .machine import allowed_cores
 from .numbers import (
     JobNumbers,
@@ -27,15 +27,18 @@ from .numbers import (
     opening_of,
     start_of,
     step_numbers,
+    stop_of,
     take_of,
     unevenness,
 )
 from .origin import InScript, origin_now
+from .ranges import Scatter, scatter_of
 from .runs import LoaderAndStep, Subject, restored
 from .setting import Setting
 from .thresholds import (
     BESIDE,
     BESIDE_EACH,
+    EPOCHS,
     FEWEST,
     FILL,
     LEAST_ROUNDS,
@@ -138,7 +141,8 @@ def measure_subject(
     numbers = runs.numbers()
     job = job_from(runs, numbers)
     for threads, beside in runs.beside.items():
-        correct(job, threads, beside)
+        differ = correct(job, threads, beside)
+        numbers.scatter = numbers.scatter.with_another(differ)
     job.seen = runs.seen_of(job)
     return job
 
@@ -185,6 +189,7 @@ class Runs:
         self.one = go(1, run, least=FEWEST)
         if not (self.alone.batches and self.one.batches):
             raise ValueError("the loader gave no batch: there is nothing to measure")
+        self.durations = self.durations.for_training(EPOCHS * self.seconds_of_epoch())
         self.expected = self.all_seconds()
         self.tell(f"measuring the loader and the step: about {self.expected:.0f} s in all")
         self.noted("loader alone", fmean(one.load for one in self.alone.batches))
@@ -352,6 +357,11 @@ class Runs:
         works = max(0.0, make - fmean(one.wait for one in self.one.batches))
         return workers * start + batches * max(step, make / workers, works / self.cores)
 
+    def seconds_of_epoch(self) -> float:
+        """Return about how long an epoch of the job as it is takes; 0 if nobody knows its length."""
+        count = self.subject.count or 0
+        return self.seconds_of(self.subject.now.num_workers, count) if count else 0.0
+
     def fits(self, seconds: float) -> bool:
         """Return whether a run of as many *seconds* ends in time."""
         return self.subject.clock() + seconds <= self.began + self.durations.most
@@ -388,8 +398,11 @@ class Runs:
         stream = self.subject.stream
         each = making(self.one, few, again, opening, uneven, stream=stream)
         noise = SMALL
+        scatter = Scatter()
         if self.again and self.again.batches:
-            noise = abs(longer("round", self.again, self.alone, 1) - 1)
+            times = longer("round", self.again, self.alone, 1)
+            noise = abs(times - 1)
+            scatter = scatter_of([1.0, times])
         return JobNumbers(
             cores=self.cores,
             waits=each.waits,
@@ -398,6 +411,7 @@ class Runs:
             first_works=each.first_works,
             take=take_of(self.one, beside),
             start=start_of([self.one, *beside]),
+            stop=stop_of([self.one, *beside]),
             threads={
                 threads: self.step_of([alone, *self.beside[threads]], uneven, again[1:])
                 for threads, alone in self.alones.items()
@@ -408,6 +422,7 @@ class Runs:
                 for workers, run in self.whole.items()
             },
             noise=noise,
+            scatter=scatter,
             nbytes=self.subject.nbytes,
             device=self.subject.device,
             growth=self.growth,

@@ -6,6 +6,7 @@ from statistics import fmean, median, median_low
 from typing import Literal, NamedTuple
 
 from .device import OnDevice
+from .ranges import Scatter
 from .thresholds import COMPUTES, FEWEST, READY_FOR, STARTING, TOO_FEW, WAITS_ABOVE
 from .uneven import (
     Timed,
@@ -29,7 +30,8 @@ class StepNumbers:
 
     Without workers, the loop takes *alone* for each batch: to collate one may use threads as well.
     By the number of workers beside the step, *unexplained* has the factor by which real runs
-    took longer than the model, and *missed* the share by which they still differ from it.
+    took longer than the model, *missed* the share by which they still differ from it, and *ran* how many
+    runs there were.
     """
 
     seconds: float
@@ -37,6 +39,7 @@ class StepNumbers:
     alone: float
     unexplained: dict[int, float] = field(default_factory=lambda: {0: 1.0})
     missed: dict[int, float] = field(default_factory=lambda: {0: 0.0})
+    ran: dict[int, int] = field(default_factory=lambda: {0: 1})
 
     @property
     def computes(self) -> bool:
@@ -63,6 +66,7 @@ class JobNumbers:
     workers. *nbytes* is the size of a batch, 0 if nobody knows it.
     *growth* has the factors by which making a batch of twice the size, a step on it, and the loop's
     own time for it take longer; it is empty if the loader does not say how large its batches are.
+    Workers end in *stop*, if that was seen. *scatter* is how much all runs that were repeated differed.
     *uneven* says how unlike each other batches and steps are. Other programs used *others* cores
     meanwhile. Runs with *not_measured* workers would have taken too long.
     """
@@ -86,6 +90,8 @@ class JobNumbers:
     others: float = 0.0
     not_measured: list[int] = field(default_factory=list)
     first_works: float = 0.0
+    stop: float | None = None
+    scatter: Scatter = field(default_factory=Scatter)
 
 
 # ---- times of one run ----
@@ -142,7 +148,8 @@ def longer(part: Part, run: Watch, usual: Watch, size: int) -> float:
 def opening_of(runs: Sequence[Watch]) -> float:
     """Return how much longer the first batch of an epoch takes, by *runs* without workers.
 
-    It is the least of them, because a hiccup does not come again.
+    It is the least of them, because a hiccup does not come again. Whether it opens something or is
+    itself a long one makes no difference to an epoch.
     """
     over = []
     for run in runs:
@@ -167,6 +174,9 @@ def unevenness(
         found.makes = factors(makes)
         count = len(found.makes)
         found.places = [*places[:count]] or [one / max(1, count) for one in range(count)]
+    elif makes:
+        mean = fmean(makes)
+        found.few = [each / mean for each in makes] if mean > 0 else []
     turning = max(stepped, key=lambda run: (turn_in(run), len(run.batches)))
     found.turn = turn_in(turning)
     taken = steps_of(turning if found.turn > 1 else stepped[0])
@@ -197,7 +207,11 @@ def makes_of(runs: Sequence[Watch], opening: float, count: int) -> list[float]:
     shorter as the batches that both saw. The (lower) median counts, so a machine that was busy
     during one of the runs does not make a batch late.
     """
-    all_shown = [shown_in(run, runs, opening) for run in runs]
+    times = [times_of("make", run) for run in runs]
+    all_shown = [
+        shown_in(run, one, [other for other in times if other is not one], opening)
+        for run, one in zip(runs, times, strict=True)
+    ]
     usual = max(all_shown, key=len)
     at_place: dict[int, list[float]] = {place: [each] for place, each in usual.items()}
     for shown in all_shown:
@@ -220,17 +234,19 @@ def makes_of(runs: Sequence[Watch], opening: float, count: int) -> list[float]:
     return [known.get(place, mean) for place in range(max(known) + 1)]
 
 
-def shown_in(run: Watch, runs: Sequence[Watch], opening: float) -> dict[int, float]:
-    """Return how long batches of a *run*, one of *runs*, took to be made, by their places in it.
+def shown_in(
+    run: Watch, times: Sequence[Timed], again: Sequence[Sequence[Timed]], opening: float
+) -> dict[int, float]:
+    """Return how long batches of a *run* took to be made, by their places in it: its *times*.
 
-    First batches of workers are left out.
+    First batches of workers are left out. Those of other runs come *again*.
     """
     firsts = {place for place, _ in run.firsts()} if run.workers else set()
-    times = times_of("make", run)
-    if times and not run.workers:
-        times[0] = times[0]._replace(seconds=max(0.0, times[0].seconds - opening))
-    others = [times_of("make", other) for other in runs if other is not run]
-    kept = without_hiccups(times, others) if times else []
+    known = list(times)
+    for place in [0, *run.epochs] if known else []:
+        seconds = max(0.0, known[place].seconds - opening)
+        known[place] = known[place]._replace(seconds=seconds)
+    kept = without_hiccups(known, again) if known else []
     return {place: each for place, each in enumerate(kept) if place not in firsts}
 
 
@@ -324,6 +340,15 @@ def start_of(runs: Sequence[Watch]) -> Start:
     in_loop = median((run.opened - run.began) / run.workers for run in runs)
     ready = [run.batches[0].began - run.opened for run in runs if run.workers == 1]
     return Start(in_loop, max(0.0, median(ready)))
+
+
+def stop_of(runs: Sequence[Watch]) -> float | None:
+    """Return how long workers take to end, by *runs* with workers; None if no run says so.
+
+    It is the least of them: a worker ends after the batch that it has begun.
+    """
+    took = [run.closed - run.ended for run in runs if run.workers and run.closed]
+    return max(0.0, min(took)) if took else None
 
 
 def on_its_way(run: Watch) -> float:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lessonkit.words import counted, milliseconds, number, percent, size
 
-from .choosing import Bounds, TableRow, Worth, work_of
+from .choosing import Bounds, Worth, work_of
 from .inside import Inside
 from .job import Job
 from .knobs import TriedKnob
+from .rows import TableRow
 from .setting import Changes, Setting, as_arguments
 from .state import Training
-from .thresholds import AS_GOOD, MOST_ROWS, OTHERS
+from .thresholds import AS_GOOD, MOST_ROWS, OTHERS, RANGE_HOLDS
 from .verdict import Verdict
 from .wording import as_call
 
@@ -41,6 +42,9 @@ FOR_WORKERS = {"prefetch_factor": None, "multiprocessing_context": None, "timeou
 
 AS_IT_IS = "as it is"
 HEADS = ("setting", "first epoch", "later epoch", "within", "tried", "saves")
+
+
+HOLDS = f"Ranges hold in {percent(RANGE_HOLDS)} of all cases."
 
 
 class JobChange(NamedTuple):
@@ -124,7 +128,7 @@ class Recommendation:
 
     def sections(self) -> dict[str, list[str]]:
         """Return the page: paragraphs, with lines under them; if little can be saved, a verdict."""
-        within = f"The same run, repeated, differed by {percent(self.error)}."
+        within = f"The same run, repeated, differed by {percent(self.error)}. {HOLDS}"
         found: dict[str, list[str]] = {
             f"{with_capital(str(self.decided))}.": [],
             f"{self.takes()} {self.limits()} {within}": [],

@@ -15,6 +15,7 @@ from functools import wraps
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 from .code import is_own
 
@@ -105,7 +106,8 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
     init = kind.__init__
     iterate = kind.__iter__
     length = kind.__len__
-    made_by_user: dict[int, Line | None] = {}  # the line, by the identity of the dataset
+    # The last loader that lives, by the identity of the dataset that it keeps alive
+    last_made = WeakValueDictionary[int, Any]()
 
     # Frameworks look at the arguments of these functions, too
     @wraps(init)
@@ -113,10 +115,12 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
         frame = sys._getframe(1)
         line = users_line(frame)
         dataset = id(named["dataset"] if "dataset" in named else next(iter(given), None))
-        if is_users(frame):
-            made_by_user[dataset] = line
-        vars(loader)[MADE_AT] = made_by_user.get(dataset, line)
+        before = last_made.get(dataset)
+        if before is not None and not is_users(frame):  # made anew, of one that still lives
+            line = made_at(before)
+        vars(loader)[MADE_AT] = line
         init(loader, *given, **named)
+        last_made[dataset] = loader
 
     @wraps(iterate)
     def iterate_hooked(loader: Any) -> Iterator[Any]:

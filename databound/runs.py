@@ -13,6 +13,7 @@ from time import perf_counter, process_time
 from types import ModuleType
 from typing import Any, Protocol
 
+from lessonkit.engine.workers.main_process import end_workers_that_stay
 from lessonkit.loader import DataLoader
 
 from .batches import bytes_of, own_copy
@@ -31,7 +32,7 @@ from .machine import Others, allowed_cores, private_memory
 from .sendable import refuse_unsendable
 from .setting import Setting
 from .state import Training, kept
-from .thresholds import COPIES, DRAWN, KEPT, NEVER, PATIENCE
+from .thresholds import COPIES, DRAWN, KEPT, LATER_EPOCHS, NEVER, PATIENCE
 from .uneven import spread
 from .watching import IN_HAND, Collated, Watch, WatchedBatch, watched
 
@@ -98,9 +99,9 @@ class Subject(Protocol):
         """Return what a run with *workers* showed.
 
         It ends after *seconds* and when *least* batches have come, or with the loader. Where an
-        epoch has fewer than *least*, the run goes over them again; an iterable ends when it ends.
-        The run calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
-        *size* times as large; *also* are other arguments of its loader. Raises RuntimeError if the
+        epoch has fewer than *least*, the run has several, with workers that stay; an iterable ends
+        when it ends. The run calls the *step* if that is asked for, has a prefetch *factor*, and batches
+        that are *size* times as large; *also* are other arguments of its loader. Raises RuntimeError if the
         loader or the step does.
         """
 
@@ -267,18 +268,21 @@ class LoaderAndStep:
         """Return what a run with *workers* showed.
 
         It ends after *seconds* and when *least* batches have come, or with the loader. Where an
-        epoch has fewer than *least*, the run goes over them again; an iterable ends when it ends.
-        The run calls the *step* if that is asked for, has a prefetch *factor*, and batches that are
-        *size* times as large; *also* are other arguments of its loader. A run whose steps have come
+        epoch has fewer than *least*, the run has several, with workers that stay; an iterable ends
+        when it ends. The run calls the *step* if that is asked for, has a prefetch *factor*, and batches
+        that are *size* times as large; *also* are other arguments of its loader. A run whose steps have come
         to their end is shorter. Raises RuntimeError if the loader or the step does.
         """
+        passes = passes_for(least * size, len(self.batches))
+        if passes > 1:  # all of them: what counts is whole epochs
+            least = passes * (len(self.batches) // size)
         begin = partial(
             self.run_of,
             workers,
             step=step,
             factor=factor,
             size=size,
-            passes=max(1, math.ceil(least * size / max(1, len(self.batches)))),
+            passes=passes,
             also=also or {},
         )
         run = begin()
@@ -312,10 +316,9 @@ class LoaderAndStep:
     ) -> "Run":
         """Return a run that may begin, of a loader with *also* these other arguments."""
         loader = self.made(self.options(workers, factor, size, passes) | dict(also))
-        numbers = (self.numbers * passes)[::size]
-        run = Run(
-            workers, loader, self.repeated_step if step else None, self.place, numbers
-        )
+        numbers = self.numbers[::size] * passes
+        step_of = self.repeated_step if step else None
+        run = Run(workers, loader, step_of, self.place, numbers, passes)
         run.keep = self.may_launch
         return run
 
@@ -326,13 +329,14 @@ class LoaderAndStep:
     def options(
         self, workers: int, factor: int, size: int, passes: int = 1
     ) -> dict[str, Any]:
-        """Return the arguments of the loader of a run, which goes over an epoch so many times."""
+        """Return the arguments of the loader of a run, which goes over an epoch in so many *passes*."""
         said = self.loader
         options = {name: getattr(said, name) for name in PASSED if hasattr(said, name)}
         options["collate_fn"] = Collated(said.collate_fn)
         options["num_workers"] = workers
         if workers:
             options["prefetch_factor"] = factor
+            options["persistent_workers"] = passes > 1
             if hasattr(said, "timeout"):  # it is PyTorch's
                 options["timeout"] = self.patience(workers, size)
                 options["multiprocessing_context"] = said.multiprocessing_context
@@ -341,9 +345,9 @@ class LoaderAndStep:
             options["drop_last"] = said.drop_last
         elif said.batch_sampler is None:
             options["batch_size"] = None
-            options["sampler"] = self.batches * passes
+            options["sampler"] = self.batches
         else:
-            groups = zip(*[iter(self.batches * passes)] * size, strict=False)
+            groups = zip(*[iter(self.batches)] * size, strict=False)
             options["batch_sampler"] = [[*chain.from_iterable(group)] for group in groups]
         return options
 
@@ -374,7 +378,9 @@ class Run:
         step: Callable[[Any], object] | None,
         place: Callable[[Any], Any] | None,
         numbers: Sequence[int] = (),
+        passes: int = 1,
     ) -> None:
+        self.passes = passes
         self.loader = loader
         self.step = step
         self.place = place
@@ -397,10 +403,7 @@ class Run:
         loads = "with a worker, the loader" if seen.workers else "the loader"
         at_work = loads
         try:
-            self.source = iter(self.loader)
-            seen.opened = perf_counter()
-            seen.ended = seen.opened
-            for batch, made in self.source:
+            for batch, made in self.all_batches():
                 if self.place:
                     batch = self.place(batch)
                 got = perf_counter()
@@ -430,7 +433,20 @@ class Run:
             raise kind(f"{at_work} raised at {self.next()}: {error!r}") from error
         finally:
             self.end()
+            seen.closed = perf_counter()
         return seen
+
+    def all_batches(self) -> Iterator[tuple[Any, WatchedBatch]]:
+        """Yield the batches of all passes; each but the first is a later epoch of the run."""
+        seen = self.seen
+        for number in range(self.passes):
+            if number:
+                seen.epochs.append(len(seen.batches))
+            self.source = iter(self.loader)
+            if not number:
+                seen.opened = perf_counter()
+                seen.ended = seen.opened
+            yield from self.source
 
     def next(self) -> str:
         """Say which batch comes next: runs go over those of an epoch in an order of their own."""
@@ -459,6 +475,21 @@ class Run:
             if end is not None:
                 end()
         self.source = None
+        if isinstance(
+            self.loader, DataLoader
+        ):  # ours: workers that stay do so beyond its iterator
+            end_workers_that_stay(self.loader.node)
+
+
+def passes_for(least: int, count: int) -> int:
+    """Return how often a run of at *least* so many batches goes over *count* of them.
+
+    If not once, it is an epoch that shows how workers begin, and then as many as have so many
+    batches: in a short epoch the beginning and the end are most of it.
+    """
+    if least <= count or not count:
+        return 1
+    return 1 + max(LATER_EPOCHS, math.ceil(least / count))
 
 
 @contextmanager

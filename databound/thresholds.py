@@ -3,7 +3,7 @@
 A number that is typed anywhere else in this package is a bug. Shares are between 0 and 1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # ---- which verdict a job gets (verdict.py) ----
 
@@ -65,6 +65,8 @@ FILL = 3
 # Batches of each worker, after those, that a run needs to be compared at all. Workers give their
 # batches in bursts; fewer than three bursts are the inside of a burst.
 BEHIND = 3
+# Epochs of a run over a short one, behind the first, in which workers begin.
+LATER_EPOCHS = 2
 # Batches of a run without workers, or with one, at least: the first one is not counted.
 FEWEST = 3
 # Times the median. A longer time that does not come again is a hiccup of the machine.
@@ -126,8 +128,9 @@ SIMULATED = 2_000
 UNEVEN = 240
 # Batches of a run that is compared with one that was seen.
 COMPARED = 400
-# Batches that each worker of the model still makes after these: a run that is left goes on.
-MADE_AFTER = 8
+# Times the batches that are needed, of a run of the model: the next one that is compared with it may be
+# somewhat longer.
+AT_ONCE = 1.25
 # Neighbours among the batches that were seen, one of which stands for a batch that was not.
 NEIGHBOURS = 16
 # Share of a forecast by which it may be off besides, for each doubling of the workers beyond those that
@@ -184,6 +187,8 @@ HELD = 100
 STRETCHES = 10
 # Batches of each run that is made to be compared: ten stretches of several rounds of workers.
 TRIAL_BATCHES = 200
+# Times out of all in which what is true lies within a range of a page: of a forecast, and of a saving.
+RANGE_HOLDS = 0.90
 # Times out of all in which the true change lies within the range that a comparison prints.
 WITHIN_RANGE = 0.95
 
@@ -205,6 +210,11 @@ TO_THE_END = 1.5
 UNSEEN = 20
 # Rounds of runs beside workers, at least: one run is no run.
 LEAST_ROUNDS = 2
+# Share of a training of EPOCHS epochs that may be spent to measure it, and how many times as long as usual
+# that is at most: a change that counts saves more than the former, and nobody waits longer than five minutes
+# unasked.
+SHARE_OF_TRAINING = WORTH
+MOST_TIMES = 5.0
 # The largest number of workers that is run at least, however few the cores are.
 LEAST_WORKERS = 4
 
@@ -228,6 +238,19 @@ class Durations:
     most: float = 60.0
     most_of_trial: float = 20.0
     trials: float = 30.0
+
+    def for_training(self, seconds: float) -> "Durations":
+        """Return durations for a training of so many *seconds*: a long one is worth a longer look.
+
+        Only the limits grow, so where batches are short nothing takes longer.
+        """
+        times = min(MOST_TIMES, max(1.0, SHARE_OF_TRAINING * seconds / self.most))
+        return replace(
+            self,
+            most=times * self.most,
+            most_of_trial=times * self.most_of_trial,
+            trials=times * self.trials,
+        )
 
 
 USUAL = Durations()

@@ -5,10 +5,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import fmean, median, pstdev
+from statistics import fmean, median, pstdev, stdev
 from typing import NamedTuple
 
-from .thresholds import EVEN, HICCUP, LONG_STEP, NEIGHBOURS
+from .ranges import NORMAL, student
+from .thresholds import EVEN, HICCUP, LONG_STEP, NEIGHBOURS, RANGE_HOLDS
 
 # Multiples of the golden ratio, less whole numbers, lie evenly between 0 and 1
 GOLDEN = 0.618033988749895
@@ -137,13 +138,15 @@ class Uneven:
 
     *makes* has one for each batch that was seen, in the order of the runs, and *places* where in
     the epoch that batch is, from 0 to 1; *steps* has one for each step, in their order. Each
-    *turn*-th step may be long; then *steps* has one turn. What is empty is alike.
+    *turn*-th step may be long; then *steps* has one turn. What is empty is alike, or there were only a
+    *few* batches, too few to say which is like which.
     """
 
     places: list[float] = field(default_factory=list)
     makes: list[float] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
     turn: int = 1
+    few: list[float] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.makes or self.steps)
@@ -156,6 +159,11 @@ class Uneven:
         all batches of the epoch were seen, there is none.
         """
         seen = len(self.makes)
+        if 1 < len(self.few) < count:
+            # So few say little of how much they differ, too
+            sure = student(len(self.few) - 1, RANGE_HOLDS) / NORMAL
+            error = stdev(self.few) / math.sqrt(len(self.few))
+            return sure * error * math.sqrt(1 - len(self.few) / count)
         if seen < 2 or seen >= count:
             return 0.0
         in_order = [

@@ -58,8 +58,10 @@ class WatchedBatch(NamedTuple):
 class Watch:
     """What a short run with a number of *workers* showed, at the times of one clock.
 
-    It *began*, its iterator was *opened*, and its last step *ended*. A run is *whole* if it
-    came to the end of the loader. *private* is the memory that each of its workers had for
+    It *began*, its iterator was *opened*, its last step *ended*, and it was *closed* when its workers
+    had ended. A run is *whole* if it
+    came to the end of the loader. Its *epochs* after the first one begin at these places, with
+    workers that stayed. *private* is the memory that each of its workers had for
     itself, in bytes, if that was looked at.
     """
 
@@ -67,9 +69,11 @@ class Watch:
     began: float = field(default_factory=perf_counter)
     opened: float = 0
     ended: float = 0
+    closed: float = 0
     whole: bool = False
     private: int | None = None
     batches: list[WatchedBatch] = field(default_factory=list)
+    epochs: list[int] = field(default_factory=list)
 
     def firsts(self) -> list[tuple[int, WatchedBatch]]:
         """Return the first batch of each process, with its place in the run."""

@@ -22,7 +22,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from databound import measure_job, recommend, save_job
-from databound.choosing import TableRow
+from databound.rows import TableRow
 from databound.runs import restored
 from evidence.jobs import goals
 from lessonkit import Dataset, work

@@ -36,6 +36,7 @@ from evidence.jobs.random_jobs import random_job
 from evidence.jobs.virtual_jobs import VirtualJob
 
 AS_GOOD_AS_THE_BEST = 1.05  # times the seconds of the best setting
+ROUNDED = 0.005  # half of the last digit of a saving on a page
 ALL = "all"
 JOBS_OF_A_SEED = 100_000
 
@@ -104,10 +105,10 @@ def judge(job: VirtualJob) -> Judged:
             setting = measured.setting(**row.changes)
             error = row.mean / (part * truth.of(setting)) - 1
             judged.errors.append(error)
-            judged.in_range.append(abs(error) <= row.within + 0.02)
+            judged.in_range.append(abs(error) <= row.within + ROUNDED)
         for change in page.changes:
             really = 1 - truth.of(measured.setting(**change.settings)) / now
-            judged.claims.append(abs(really - change.saves) <= change.within + 0.01)
+            judged.claims.append(abs(really - change.saves) <= change.within + ROUNDED)
         judged.false_bound = judged.gains > page.bounds.least + 0.02
     return judged
 

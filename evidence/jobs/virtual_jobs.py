@@ -10,10 +10,11 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, pairwise
-from math import ceil, exp, inf
+from math import exp, inf
 from typing import ClassVar
 
 from databound.device import OnDevice
+from databound.runs import passes_for
 from databound.setting import Setting
 from databound.thresholds import EPOCHS, KEPT
 from databound.uneven import spread
@@ -190,9 +191,10 @@ class VirtualJob:
             else:
                 load.append((time, cores))
         machine = VirtualMachine(self.cores, self.costs.readers, self.time, load)
-        numbers: Sequence[int] = range(self.batches)
-        if not self.stream:
-            numbers = self.order * max(1, ceil(least / len(self.order)))
+        numbers: Sequence[int] = self.order or range(self.batches)
+        passes = passes_for(least, len(self.order))
+        if passes > 1:
+            least = passes * len(self.order)
         run = Run(
             self,
             setting,
@@ -204,9 +206,11 @@ class VirtualJob:
             most_seconds=seconds,
             least=least,
             steps_before=self.stepped,
+            passes=passes,
         )
         machine.run(run.main())
         self.time = machine.now + self.costs.stop
+        run.seen.closed = run.seen.ended + self.costs.stop
         self.stepped += len(run.seen.batches) if step else 0
         return run.seen
 
@@ -274,6 +278,7 @@ class Run:
     *most_seconds* from the first batch on and when *least* batches have come, or with the loader.
     Workers that are *resumed* have been there before. What single batches take differs as the
     noise of the job says, *noise_from* one of them on, or not at all; so many *steps_before* it were made.
+    It goes over the batches in so many *passes*, each of which is an epoch.
     """
 
     def __init__(
@@ -290,7 +295,10 @@ class Run:
         most_seconds: float = inf,
         least: int = 0,
         steps_before: int = 0,
+        passes: int = 1,
     ) -> None:
+        self.numbers = numbers
+        self.passes = passes
         self.job = job
         self.setting = setting
         self.machine = machine
@@ -308,6 +316,7 @@ class Run:
         self.arrived = Bell(machine)
         self.made: dict[int, WatchedBatch] = {}
         self.order = enumerate(self.all_tasks(numbers))
+        self.begins = {0}  # places at which an epoch begins
         self.sent = 0  # batches, to workers
         self.on_device = deque[float]()  # when each step that was launched is done there
 
@@ -337,7 +346,7 @@ class Run:
         factor = self.slower * job.of_batch[number % len(job.of_batch)]
         if self.noise_from is not None:
             factor *= job.noises[(self.noise_from + place) % NOISES]
-        opens = (first and job.stream) or place == 0
+        opens = (first and job.stream) or place in self.begins
         waits = costs.waits * factor + (costs.opens if opens else 0.0)
         if waits:
             yield Sleep(waits)
@@ -379,6 +388,7 @@ class Run:
         seen.ended = machine.now
         for _ in range(self.setting.ahead):
             self.send()
+        left = self.passes - 1  # epochs
         while True:
             asked = machine.now
             place = len(seen.batches)
@@ -387,6 +397,10 @@ class Run:
             elif not workers and (task := next(self.order, None)):
                 _, (_, number) = task
                 yield from self.make(place, number, 0, first=place == 0)
+            elif left:
+                left -= 1
+                self.begin_again(place)
+                continue
             else:
                 seen.whole = True
                 break
@@ -404,6 +418,14 @@ class Run:
                 break
         if self.on_device:
             yield Sleep(max(0.0, self.on_device[-1] - machine.now))
+
+    def begin_again(self, place: int) -> None:
+        """Begin another epoch at this *place* of the run, with the workers that are there."""
+        self.seen.epochs.append(place)
+        self.begins.add(place)
+        self.order = enumerate(self.all_tasks(self.numbers), place)
+        for _ in range(self.setting.ahead):
+            self.send()
 
     def take(self, place: int) -> Process:
         """Wait for a batch that a worker makes, take it, and send for another one."""

@@ -5,6 +5,7 @@ It knows nothing of databound nor of the engine, so what it says of a job is ano
 
 from collections.abc import Generator, Sequence
 from heapq import heappop, heappush
+from math import inf
 from typing import NamedTuple
 
 
@@ -54,7 +55,8 @@ class Share:
         self.served = 0.0  # seconds that a user of it had until *at*
         self.at = machine.now
         self.users: list[tuple[float, int, float, Process]] = []
-        self.promise = 0  # the number of the promise that still holds
+        # When the next user has had all that it asked for, if nothing changes
+        self.ends = inf
 
     def rate(self) -> float:
         """Return how many seconds of work a user gets done in a second."""
@@ -75,30 +77,27 @@ class Share:
         machine.number += 1
         heappush(self.users, (self.served + seconds, machine.number, parts, process))
         self.wanted += parts
-        self.promise_next()
+        self.look_ahead()
 
-    def promise_next(self) -> None:
+    def look_ahead(self) -> None:
         """Note when the next user has had all that it asked for, if nothing changes."""
-        self.promise += 1
+        self.ends = inf
         if self.users:
-            left = max(0.0, self.users[0][0] - self.served) / self.rate()
-            self.machine.at(self.machine.now + left, self, self.promise)
+            self.ends = self.at + max(0.0, self.users[0][0] - self.served) / self.rate()
 
-    def kept(self, promise: int) -> Process | None:
-        """Return the process that has had all; None if something changed since the *promise*."""
-        if promise != self.promise:
-            return None
+    def finished(self) -> Process:
+        """Return the process that has had all now."""
         self.catch_up()
         _, _, parts, process = heappop(self.users)
         self.wanted -= parts
-        self.promise_next()
+        self.look_ahead()
         return process
 
     def change_others(self, others: float) -> None:
         """Let programs that are not of the job want so many parts from now on."""
         self.catch_up()
         self.others = others
-        self.promise_next()
+        self.look_ahead()
 
 
 class VirtualMachine:
@@ -118,19 +117,15 @@ class VirtualMachine:
         self.number = (
             0  # of all that was ever noted, so that of equal times the first comes first
         )
-        self.queue: list[tuple[float, int, Process | Share, int]] = []
+        self.queue: list[tuple[float, int, Process]] = []
         self.cores = Share(self, cores)
         self.storage = Share(self, readers)
         self.wake(self.follow(load))
 
-    def at(self, time: float, whom: Process | Share, promise: int = 0) -> None:
-        """Note that *whom* is to go on at a *time*."""
-        self.number += 1
-        heappush(self.queue, (time, self.number, whom, promise))
-
     def wake(self, process: Process, after: float = 0.0) -> None:
         """Let a *process* go on, *after* so many seconds."""
-        self.at(self.now + after, process)
+        self.number += 1
+        heappush(self.queue, (self.now + after, self.number, process))
 
     def follow(self, load: Sequence[tuple[float, float]]) -> Process:
         """Let other programs want as many cores as the *load* says, from now on."""
@@ -143,21 +138,25 @@ class VirtualMachine:
         """Let all processes go on until *main* has ended."""
         self.wake(main)
         while True:
-            self.now, _, whom, promise = heappop(self.queue)
-            if isinstance(whom, Share):
-                found = whom.kept(promise)
-                if found is None:
-                    continue
-                whom = found
+            process = self.next()
             try:
-                asked = next(whom)
+                asked = next(process)
             except StopIteration:
-                if whom is main:
+                if process is main:
                     return
                 continue
             if isinstance(asked, Sleep):
-                self.at(self.now + asked.seconds, whom)
+                self.wake(process, asked.seconds)
             elif isinstance(asked, Use):
-                asked.share.use(asked.seconds, asked.parts, whom)
+                asked.share.use(asked.seconds, asked.parts, process)
             else:
-                asked.waiting = whom
+                asked.waiting = process
+
+    def next(self) -> Process:
+        """Return the process that goes on next, at its time."""
+        share = self.cores if self.cores.ends <= self.storage.ends else self.storage
+        if self.queue and self.queue[0][0] <= share.ends:
+            self.now, _, process = heappop(self.queue)
+            return process
+        self.now = share.ends
+        return share.finished()

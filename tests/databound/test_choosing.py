@@ -8,23 +8,14 @@ from support.modelled_jobs import Modelled
 
 from databound import recommend
 from databound.advice import recommended
-from databound.choosing import (
-    Bounds,
-    TableRow,
-    Trials,
-    by_trials,
-    choose,
-    combinations,
-    forecast_row,
-    rank,
-    try_best,
-    with_trials,
-)
+from databound.choosing import Bounds, by_trials, choose, combinations, rank, with_trials
 from databound.job import Seen
 from databound.measuring import measure_subject
 from databound.page import alters_of, described, needs_of, plus_or_minus
+from databound.rows import TableRow, forecast_row
 from databound.setting import Setting
 from databound.thresholds import MOST_ROUNDS, ROUNDS, TRIED, Durations
+from databound.trials import Trials, try_best
 from databound.watching import Watch
 
 SLOW = Modelled(0.30, 0.010, computes=False, batches=160)

@@ -14,10 +14,10 @@ from databound.comparing_runs import (
     compare,
     grouped,
     of_run,
-    student,
 )
 from databound.epochs import Epoch, Stretch
 from databound.origin import Origin
+from databound.ranges import student
 from databound.stored_runs import RanLoop, StoredRun, load_run, save_run
 from databound.trying import Settings
 

@@ -5,11 +5,12 @@ import re
 import pytest
 
 from databound import recommend
-from databound.choosing import TableRow, bounds_of, by_forecast, forecast_row
+from databound.choosing import bounds_of, by_forecast
 from databound.device import OnDevice
 from databound.job import Job
 from databound.numbers import JobNumbers, Start, StepNumbers
 from databound.page import Recommendation
+from databound.rows import TableRow, forecast_row
 from databound.setting import Changes, Setting
 
 

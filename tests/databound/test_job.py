@@ -16,12 +16,11 @@ from databound.comparing import (
     Compared,
     compared,
     correct,
-    least_batches,
     setting_of,
     window_of,
 )
 from databound.device import OnDevice
-from databound.job import Job
+from databound.job import Job, least_batches
 from databound.measuring import measure_subject
 from databound.thresholds import Durations
 from databound.watching import Watch, WatchedBatch

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import lessonkit
+from lessonkit.engine.workers.main_process import end_workers_that_stay
 from support.stand_in_device import Device
 
 # Our loader has none of these, or means something else by it
@@ -204,7 +205,12 @@ class Batches(Iterator[Any]):
         return next(self.inner)
 
     def _shutdown_workers(self) -> None:
+        """End the workers now, as PyTorch does; ours stay until nobody knows their loader any more.
+
+        A thread that waits for the batch of one knows it, and so the worker could outlive this.
+        """
         self.inner.close()
+        end_workers_that_stay(self.loader.node)
 
 
 def fetched(dataset: Any, task: Any) -> Any:

@@ -181,6 +181,12 @@ def indices_of(node: Node, samples: Any, seed: str) -> Iterator[Indices]:
             yield group
 
 
+def end_workers_that_stay(node: Node) -> None:
+    """End the processes of the loader with this *node* now, and not when nobody knows it any more."""
+    for child in shared.of(node, LoaderState).children:
+        child.close()
+
+
 @operator("DataLoader", parallel=True)
 class LoaderWithWorkers(Loader):
     """Sends requests to its workers, and hands over the batches that they make.

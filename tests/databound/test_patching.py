@@ -1,0 +1,69 @@
+"""The line at which a loader was made, also where a framework makes it anew of the user's own."""
+
+import gc
+import sysconfig
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from databound.patching import made_at, patched
+
+LIBRARY = f"{sysconfig.get_path('purelib')}/framework/data.py"
+
+
+class AsItIs:
+    """Hooks that change nothing."""
+
+    def iterate(
+        self, loader: Any, begin: Callable[[], Iterator[Any]], line: object
+    ) -> Iterator[Any]:
+        return begin()
+
+    def length(self, loader: Any, known: int) -> int:
+        return known
+
+
+def of_a_library(library: Any) -> Callable[[Any], Any]:
+    """Return a function in a file of a library that makes a loader."""
+    names: dict[str, Any] = {"DataLoader": library.utils.data.DataLoader}
+    exec(compile("def make(data): return DataLoader(data)", LIBRARY, "exec"), names)
+    made: Callable[[Any], Any] = names["make"]
+    return made
+
+
+@pytest.fixture
+def make_anew(library: Any) -> Iterator[Callable[[Any], Any]]:
+    with patched(library, AsItIs()):
+        yield of_a_library(library)
+
+
+def test_a_loader_made_anew_is_of_the_line_of_the_users_own(
+    library: Any, make_anew: Callable[[Any], Any]
+) -> None:
+    data = [1, 2, 3]
+    own = library.utils.data.DataLoader(data)
+    line = made_at(own)
+    anew = make_anew(data)
+    del own
+    again = make_anew(data)  # of the one that was made anew
+    assert line is not None
+    assert [made_at(anew), made_at(again)] == [line, line]
+
+
+def test_other_data_at_the_same_place_in_memory_has_a_line_of_its_own(
+    library: Any, make_anew: Callable[[Any], Any]
+) -> None:
+    """Python gives the place of a list that is gone to the next one."""
+    data = [1, 2, 3]
+    line = made_at(library.utils.data.DataLoader(data))
+    place = id(data)
+    del data
+    gc.collect()
+    others = [[4, 5, 6] for _ in range(100)]
+    other = next((each for each in others if id(each) == place), None)
+    if other is None:
+        pytest.skip("this Python gave the place to something else")
+    told = made_at(make_anew(other))
+    assert told is not None
+    assert told != line
