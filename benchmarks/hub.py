@@ -17,7 +17,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
@@ -33,29 +33,48 @@ HOST = "127.0.0.1"
 NEEDED = "jupyterhub", "jupyterlab", "httpx", "psutil", "lessonkit"
 MISSING = """{}: missing here. In an environment of its own: python -m pip install ".[hub]"
 and npm install --global configurable-http-proxy"""
-START = 60  # s
+START = 180  # s, on a machine that is busy with other work
 STOP = 60  # s
 EACH = 0.2  # GB for a learner, and as much again for the Hub
-# What this differs in from a real class: this computer only, no accounts, and a folder that
-# is removed.
+# What this differs in from a real class: this computer only, and a folder that is removed.
 OURS = """
 load_subconfig("jupyterhub_config.py", path={path!r})
 c.JupyterHub.bind_url = "http://{host}:{port}"
+"""
+# ... and no accounts
+ALIKE = """
 c.Spawner.args = ["--allow-root"]  # in a container there is often nobody else
 c.Spawner.environment["TMPDIR"] = {folder!r}
 """
 
 
 class Hub:
-    """A Hub of its own, with all that it keeps in *folder*."""
+    """A Hub of its own, with all that it keeps in *folder*.
 
-    def __init__(self, folder: Path) -> None:
+    With *accounts* each learner gets one on this computer, which takes root. *more* are further
+    lines of its configuration. A *board* is at `/services/class/`.
+    """
+
+    def __init__(
+        self, folder: Path, *, accounts: bool = False, board: bool = False, more: str = ""
+    ) -> None:
         self.folder = folder
         self.port = free_ports()
         self.address = f"http://{HOST}:{self.port}"
         self.left: list[Any] = []  # what a Hub that was killed had started
-        text = OURS.format(path=str(FOLDER), host=HOST, port=self.port, folder=str(folder))
-        (folder / "hub.py").write_text(text)
+        text = OURS if accounts else OURS + ALIKE
+        about = {
+            "path": str(FOLDER),
+            "host": HOST,
+            "port": self.port,
+            "folder": str(folder),
+        }
+        (folder / "hub.py").write_text(text.format(**about) + more)
+        self.environment = {"LESSONS_PORT": str(self.port)}
+        if not accounts:
+            self.environment["LESSONS_ACCOUNTS"] = "no"
+        if board:
+            self.environment["LESSONS_CLASS"] = f"{self.address}/services/class/"
 
     @property
     def password(self) -> str:
@@ -90,7 +109,7 @@ class Hub:
                     str(self.folder / "hub.py"),
                 ],
                 cwd=self.folder,
-                env=kept | {"LESSONS_PORT": str(self.port), "LESSONS_ACCOUNTS": "no"},
+                env=kept | self.environment,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -142,10 +161,10 @@ class Hub:
 
 
 @contextmanager
-def hub() -> Iterator[Hub]:
-    """Start a Hub; in the end nothing of it is left."""
+def hub(**options: Any) -> Iterator[Hub]:
+    """Start a Hub with these *options*; in the end nothing of it is left."""
     with TemporaryDirectory(prefix="lessons-") as folder:
-        started = Hub(Path(folder))
+        started = Hub(Path(folder), **options)
         try:
             started.start()
             yield started
@@ -162,18 +181,14 @@ def hub() -> Iterator[Hub]:
 
 
 def free_ports() -> int:
-    """Return a port that nobody listens on, nor on the two after it."""
+    """Return a port that nobody listens on, nor on the three after it."""
     while True:
-        with (
-            suppress(OSError),
-            socket.socket() as first,
-            socket.socket() as second,
-            socket.socket() as third,
-        ):
-            first.bind((HOST, 0))
-            port: int = first.getsockname()[1]
-            second.bind((HOST, port + 1))
-            third.bind((HOST, port + 2))
+        with suppress(OSError, OverflowError), ExitStack() as until:
+            port = 0
+            for further in range(4):
+                one = until.enter_context(socket.socket())
+                one.bind((HOST, port + further if port else 0))
+                port = port or one.getsockname()[1]
             return port
 
 
@@ -281,6 +296,14 @@ def print_memory(ours: Hub, count: int) -> None:
         print(line(f"memory of {kind}", f"{size:,.0f} MB", "", "", "", ""), flush=True)
 
 
+def check_environment() -> None:
+    """End with a sentence if something is missing that a Hub needs."""
+    missing = [name for name in NEEDED if not importlib.util.find_spec(name)]
+    missing += [name for name in ("configurable-http-proxy",) if not shutil.which(name)]
+    if missing:
+        sys.exit(f"lessonkit: {MISSING.format(', '.join(missing))}")
+
+
 def main() -> int:
     """Measure a class; return 1 if somebody could not take part."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hub", description=__doc__)
@@ -290,10 +313,7 @@ def main() -> int:
     names = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
     count = given.learners
     opened = names[: given.lessons]
-    missing = [name for name in NEEDED if not importlib.util.find_spec(name)]
-    missing += [name for name in ("configurable-http-proxy",) if not shutil.which(name)]
-    if missing:
-        sys.exit(f"lessonkit: {MISSING.format(', '.join(missing))}")
+    check_environment()
     import psutil
 
     if count < 1:

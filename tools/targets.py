@@ -49,11 +49,10 @@ VOILA = (
     "--classic-tree",
     "--Voila.log_level=WARN",
     "--KernelManager.transport_encryption=auto",
-    # Voilà's page asks in vain for its kernel to end. One without a page ends five minutes later; a
-    # page that is only being read is connected. One that opens over 1 Mbit/s, as when thirty share
-    # a line, needs a minute until it is, and would stay dead if its kernel had gone by then.
+    # Voilà's page asks in vain for its kernel to end. These end by themselves when it has gone.
+    "--VoilaConfiguration.multi_kernel_manager_class=delivery.voila.Kernels",
     "--MappingKernelManager.cull_interval=10",
-    "--MappingKernelManager.cull_idle_timeout=300",
+    "--MappingKernelManager.cull_idle_timeout=300",  # or it never looks
     "notebooks",
 )
 

@@ -13,6 +13,8 @@ from tornado.httputil import HTTPServerRequest
 from tornado.ioloop import IOLoop
 from tornado.iostream import IOStream
 
+from delivery.classroom.same_computer import stranger
+
 # A browser has up to seven; and a school may come from one address.
 PER_ADDRESS = 400
 RESERVED = 100  # files for everything else, such as the lessons that are read
@@ -39,7 +41,8 @@ class Doors(HTTPServer):
     """An HTTP server that counts connections when they come.
 
     No address but that of the *proxy* has more than PER_ADDRESS, and all together no more than
-    *most*: then nobody is let in until somebody goes. *warn* gets a sentence for the teacher.
+    *most*: then nobody is let in until somebody goes. Another user's program on the proxy's
+    computer is not the proxy. *warn* gets a sentence for the teacher.
     """
 
     def initialize(  # type: ignore[override]
@@ -69,7 +72,7 @@ class Doors(HTTPServer):
             if self.is_paused:
                 return
             try:
-                connection, (address, *_) = listening.accept()
+                connection, (address, port, *_) = listening.accept()
             except BlockingIOError:
                 return
             except ConnectionAbortedError:
@@ -77,7 +80,8 @@ class Doors(HTTPServer):
             except OSError as error:
                 self.pause(error.strerror or str(error))
                 return
-            self.let_in(connection, str(address))
+            who = stranger(address, port) if address == self.proxy else ""
+            self.let_in(connection, who or str(address))
 
     def let_in(self, connection: socket.socket, address: str) -> None:
         """Serve a connection, or end it at once if its address has too many."""

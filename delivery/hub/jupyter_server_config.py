@@ -58,9 +58,9 @@ WorkspacesManager.load = open_nothing  # JupyterLab has no setting for this
 # the names of the files short enough.
 c.KernelManager.transport = "ipc"
 
-# No language servers: nobody needs them here, and the search for them costs each server
-# time and memory.
-c.ServerApp.jpserver_extensions = {"jupyter_lsp": False}
+# No language servers, and no Voilà where it is installed beside the Hub: nobody needs them here,
+# and they cost each server time and memory.
+c.ServerApp.jpserver_extensions = {"jupyter_lsp": False, "voila.server_extension": False}
 
 # On a Hub; alone
 c.ServerApp.default_url = c.LabApp.default_url = "/lab/tree/lessons/00_start_here.ipynb"

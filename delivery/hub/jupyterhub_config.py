@@ -159,6 +159,9 @@ else:
 # When thirty servers start at once on two cores, they all take as long as the last one. The
 # Hub's own patience, 30 s, would end them all.
 c.Spawner.http_timeout = 180
+# A server that nobody has used ends by itself. Until the Hub has seen that, it sends who comes
+# back to a server that is not there; by itself it looks every 30 s.
+c.Spawner.poll_interval = 5
 c.Spawner.cmd = [str(HERE / "start_learner.py")]
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
 # For jupyter_server_config.py

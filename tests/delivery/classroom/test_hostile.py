@@ -6,7 +6,9 @@ import asyncio
 import base64
 import json
 import logging
+import os
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,7 +20,7 @@ from support.classes import CHOICE, NUMBER, TASK, Class, class_in, record
 from tornado.httpclient import HTTPClientError
 from tornado.web import Application, RequestHandler
 
-from delivery.classroom import doors, room, server
+from delivery.classroom import doors, room, same_computer, server
 from delivery.classroom.doors import Doors
 from delivery.classroom.tokens import Tokens
 from tools.servers import HOST
@@ -287,6 +289,50 @@ def test_a_proxy_has_as_many_as_it_needs(monkeypatch: pytest.MonkeyPatch) -> Non
                 writer.close()
 
     asyncio.run(test())
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux says whose they are")
+
+
+@on_linux
+def test_whose_a_connection_on_this_computer_is() -> None:
+    with socket.create_server((HOST, 0)) as listening:
+        with socket.create_connection(listening.getsockname()) as made:
+            mine = made.getsockname()
+            assert same_computer.owner(*mine) == os.geteuid()
+            assert same_computer.stranger(*mine) == ""
+        # It is closed, and Linux says of it that it is root's.
+        assert same_computer.owner(*mine) is None
+        assert same_computer.stranger(*mine) == "somebody on this computer"
+    assert same_computer.as_listed("127.0.0.1", 8003) == "0100007F:1F43"
+    assert same_computer.as_listed("::1", 80) == f"{'0' * 24}01000000:0050"
+    assert same_computer.stranger("10.0.0.7", 80) == ""  # of another computer
+
+
+@on_linux
+def test_another_users_program_is_not_the_proxy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A learner of a Hub, who has a shell on the computer of the proxy, says to ask for somebody else."""
+    monkeypatch.setattr(same_computer, "owner", lambda *_: os.geteuid() + 1)
+    monkeypatch.setattr(doors, "PER_ADDRESS", 3)
+    who = f"user {os.geteuid() + 1} of this computer"
+
+    async def test(one: Class) -> None:
+        page = await one.socket(one.cookie_of("Anna"), **{"X-Forwarded-For": "10.0.0.7"})
+        await page.read_message()
+        assert [page.address for page in one.room.learners] == [who]
+
+    async def many() -> None:
+        async with opened(proxy=HOST) as (_, port, warned):
+            idle = [await come(port) for _ in range(3)]
+            assert await answer(port) == b""
+            assert warned == [f"{who} has more than 3 connections; more are refused."]
+            for _, writer in idle:
+                writer.close()
+
+    led(tmp_path, test, proxy=HOST)
+    asyncio.run(many())
 
 
 def test_a_server_without_room_lets_nobody_in_until_somebody_goes() -> None:

@@ -96,6 +96,7 @@ def server_settings() -> Config:
 def test_thirty_servers_have_time_to_start(hub: Any) -> None:
     found = hub.load()
     assert found.Spawner.http_timeout == 180
+    assert found.Spawner.poll_interval == 5  # who comes back is soon given a server again
     assert found.Spawner.cmd == [str(START)]
     assert hub.ran == [[str(START), "--prepare"]]
     assert os.access(START, os.X_OK)
@@ -296,7 +297,10 @@ def test_kernels_listen_at_files_and_language_servers_stay_out() -> None:
     found = server_settings()
     assert found.KernelManager.transport == "ipc"
     assert KernelManager(config=found).transport == "ipc"
-    assert found.ServerApp.jpserver_extensions == {"jupyter_lsp": False}
+    assert found.ServerApp.jpserver_extensions == {
+        "jupyter_lsp": False,
+        "voila.server_extension": False,
+    }
     enabled = [
         json.loads(path.read_text())
         for path in Path(sys.prefix, SERVER_EXTENSIONS).glob("*.json")
