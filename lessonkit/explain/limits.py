@@ -169,8 +169,10 @@ class Limits:
             if bound.seconds and self.samples
         }
         found = {roof: rates[name] for name, roof in ROOFS.items() if name in rates}
+        if "step" in found:  # it cannot begin before its first sample is there
+            found["step"] = min(found["step"], rates["first element"])
         least = self.bounds[0].name
-        if least in ONCE and least in rates:
+        if least in rates and rates[least] < min(found.values(), default=math.inf):
             found[ONCE[least]] = rates[least]
         return Roofs(found, self.samples / self.duration if self.duration else None)
 

@@ -69,7 +69,7 @@ def plot_roofs(of: Trace | Limits | Roofs, *, title: str = "roofs") -> Picture:
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> mapped = ArtificialDataset(20).map(cost=0.030, num_parallel_calls=2)
     >>> plot_roofs(benchmark(mapped, num_epochs=1))
-    roofs: in samples per second, reader 54.1, step 100; the run makes 39.6, 73.3 % of the lowest, \
+    roofs: in samples per second, reader 54.1, step 72.7; the run makes 39.6, 73.3 % of the lowest, \
 reader
     """
     roofs = roofs_of(of)
