@@ -59,6 +59,8 @@ test("a baseline run is a line of its own, and how far it is to the roof is writ
   assert.equal(all(".lk-run").length, 2);
   assert.ok(texts().includes("the baseline run: 300"));
   assert.ok(texts().includes("4×"));
+  roofs.show(sceneOf(RATES, 400), 400);
+  assert.equal(all(".lk-run").length, 1);
 });
 
 test("a run without samples has no roofs", () => {

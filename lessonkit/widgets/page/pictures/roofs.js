@@ -68,7 +68,7 @@ export class Roofs {
     parts.forEach((part, index) => {
       nodes.push(...this.beam(part, left + index * each, each, isTall));
     });
-    if (this.baseline !== undefined) nodes.push(...this.compared(left, width - right));
+    if (this.isCompared()) nodes.push(...this.compared(left, width - right));
     if (run !== null) nodes.push(...this.below(run, left, width - right, each));
     this.svg.replaceChildren(...nodes);
   }
@@ -129,10 +129,16 @@ export class Roofs {
     return nodes;
   }
 
+  // One that is as fast as the run lies under its line.
+  isCompared() {
+    const { baseline, scene } = this;
+    return baseline !== undefined && number(baseline) !== number(scene.run);
+  }
+
   // It begins where the words of the run end, which it would cross.
   compared(left, right) {
     const y = this.y(this.baseline);
-    const given = { class: "lk-quiet", "text-anchor": "end" };
+    const given = { class: "lk-quiet lk-inside", "text-anchor": "end" };
     return [
       line(left + WORDS, y, right, y, { class: "lk-run lk-other" }),
       label(right - 4, y + 14, `the baseline run: ${number(this.baseline)}`, given),
