@@ -7,12 +7,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lessonkit.explain.roofs import Roofs
 from lessonkit.words import counted, milliseconds, number, percent, size
 
 from .choosing import Bounds, Worth, work_of
 from .inside import Inside
 from .job import Job
 from .knobs import TriedKnob
+from .roofs import roofs_of
 from .rows import TableRow
 from .setting import Changes, Setting, as_arguments
 from .state import Training
@@ -109,6 +111,11 @@ class Recommendation:
         """The share of an epoch that a loader would save that takes no time."""
         return self.bounds.any
 
+    @property
+    def roofs(self) -> Roofs | None:
+        """The samples per second that each part allows, and those of a later epoch as it is."""
+        return roofs_of(self.job, self.table[0], self.inside)
+
     # ---- in words ----
 
     @property
@@ -141,6 +148,8 @@ class Recommendation:
             found[self.inside.head] = self.inside.lines()
         if self.verdict in LAST_WORDS:
             return found | self.besides() | self.put_back() | self.measured_by()
+        if self.roofs:
+            found["What each part of the job allows:"] = str(self.roofs).splitlines()
         found[self.head()] = [
             f"{rank}. {change}" for rank, change in enumerate(self.changes, 1)
         ]
@@ -358,6 +367,7 @@ class Recommendation:
             "put_back": self.training.names if self.training else [],
             "not_put_back": self.training.not_put_back if self.training else [],
             "inside": self.inside.numbers() if self.inside else None,
+            "roofs": asdict(self.roofs) if self.roofs else None,
             "table": [row._asdict() for row in self.table],
             "origin": asdict(self.job.origin) if self.job.origin else None,
         }
@@ -375,11 +385,15 @@ class Recommendation:
 
     def _repr_html_(self) -> str:
         """Return the page for a notebook or a browser: the picture, the words, the table."""
+        from lessonkit.pictures.roofs import plot_roofs
+
         page = in_tags("h3", [self.headline])
         rows = self.rows()
         if rows:
             with suppress(ImportError):  # without matplotlib there is no picture
-                page += self.drawn()
+                page += drawn(self.picture)
+                if self.roofs:
+                    page += drawn(plot_roofs(self.roofs, title="what each part allows"))
         page += in_tags("pre", [one.line for one in self.changes[:1]])  # to copy
         for text, under in self.sections().items():
             page += in_tags("p", [text])
@@ -390,16 +404,14 @@ class Recommendation:
             page += f"<details><summary>forecasts</summary><table>{cells}</table></details>"
         return page
 
-    def drawn(self) -> str:
-        """Return the picture as an element of HTML. Raises ImportError without matplotlib."""
-        from lessonkit.pictures.drawing import png
 
-        picture = self.picture
-        words = html.escape(picture.words)
-        data = b64encode(png(picture)).decode()
-        return (
-            f'<img alt="{words}" src="data:image/png;base64,{data}" style="max-width:100%">'
-        )
+def drawn(picture: "Picture") -> str:
+    """Return a *picture* as an element of HTML. Raises ImportError without matplotlib."""
+    from lessonkit.pictures.drawing import png
+
+    words = html.escape(picture.words)
+    data = b64encode(png(picture)).decode()
+    return f'<img alt="{words}" src="data:image/png;base64,{data}" style="max-width:100%">'
 
 
 def in_tags(tag: str, texts: Iterable[str]) -> str:

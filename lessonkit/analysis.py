@@ -6,10 +6,12 @@ from lessonkit.explain.data_quality import data_quality
 from lessonkit.explain.limits import limits
 from lessonkit.explain.measure import measure
 from lessonkit.explain.plumbing import memory
+from lessonkit.explain.roofs import Roofs
 from lessonkit.improve.advise import advise
 from lessonkit.improve.knobs import curve, knobs, with_knob
 
 __all__ = [
+    "Roofs",
     "advise",
     "compare",
     "critical_path",

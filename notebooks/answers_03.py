@@ -154,36 +154,78 @@ def straggler(four: Any, unordered: Any) -> dict[str, Any]:
     return {"wrong": wrong, "why": why}
 
 
-def vote() -> dict[str, Any]:
-    """Explain how often a decoder is ready that holds the interpreter lock for part of its work."""
-    work, in_python, cores = 0.040, 0.008, 8
-    question = (
-        f"A decoder takes {milliseconds(work)} for an image: {milliseconds(in_python)} in Python, which "
-        f"holds the GIL, and the rest in C, which does not. You have {cores} cores and {cores} calls, and "
-        "reading costs nothing. How often is an image ready, at best?"
-    )
-    right = f"B: every {milliseconds(in_python)}"
+NOT, HALF_MORE, TWICE, STEP = "not at all", "1.5 times", "twice", "2.4 times"
+
+
+def nearest(before: Trace, after: Trace) -> str:
+    """Say how many times as fast *after* is as *before*."""
+    gain = before.per_sample / after.per_sample
+    gains = {1.0: NOT, 1.5: HALF_MORE, 2.0: TWICE, 2.4: STEP}
+    return gains[min(gains, key=lambda known: abs(known - gain))]
+
+
+def more_cores(
+    cores: int, decode: float, label: float, train: float
+) -> dict[str, Any]:
+    """Explain what twice the *cores* do for images that a core decodes and Python labels."""
+    each = decode + label
+    now, then, lock, step = cores / each, 2 * cores / each, 1 / label, 1 / train
     wrong = [
         (
-            f"A: every {milliseconds(work / cores)}",
-            f"{cores} cores could do that, {milliseconds(work)} / {cores}, if they never met. But in each "
-            f"image there are {milliseconds(in_python)} that only one call at a time may spend.",
+            NOT,
+            f"Two cores do {cores} × 1,000 ms of work in a second, and an image needs {milliseconds(each)} "
+            f"of it: {now:.0f} images per second. The GIL and the step would let more pass, so more cores "
+            "do help.",
         ),
         (
-            f"C: every {milliseconds(work)}",
-            "Then no two calls would ever overlap, as if all of the decoder were Python. While one call "
-            "holds the GIL, the others are in C.",
+            TWICE,
+            f"Twice the cores would allow {then:.0f} images per second. But each image also holds the GIL "
+            f"for {milliseconds(label)}, and a process has one: 1,000 / {1e3 * label:g} = {lock:.0f}.",
         ),
         (
-            f"D: every {milliseconds((work - in_python) / cores)}",
-            "That divides the part in C, and forgets the part in Python. Both belong to each image, and "
-            "the GIL is the slower resource of the two.",
+            STEP,
+            f"That is how far the step is, {step:.0f} images per second against {now:.0f}. On the way up "
+            f"the job meets the GIL at {lock:.0f}.",
         ),
     ]
     why = (
-        f"The GIL is a stage with one worker: {milliseconds(in_python)} per image. The cores could be "
-        f"faster, {milliseconds(work)} / {cores} = {milliseconds(work / cores)}, and the slowest stage "
-        "sets the pace. Processes, with a GIL each, would lift this limit."
+        f"Two cores allow {now:.0f} images per second, four {then:.0f}, and the GIL {lock:.0f}. So the job "
+        "rises from the first of these to the last."
+    )
+    return {"choices": [NOT, HALF_MORE, TWICE, STEP], "wrong": wrong, "why": why}
+
+
+def vote() -> dict[str, Any]:
+    """Explain what to change in a job that is far below each of its roofs."""
+    read, native, in_python, step, cores = 0.001, 0.032, 0.008, 0.004, 8
+    work = native + in_python
+    run = 1 / (read + work)
+    question = (
+        f"A decoder takes {milliseconds(work)} for an image, {milliseconds(in_python)} of it in Python, "
+        f"which holds the GIL. A read takes {milliseconds(read)}, a step {milliseconds(step)}, and you have "
+        f"{cores} cores. With one call you get {run:.0f} images per second. What do you change first?"
+    )
+    right = "B: more parallel calls"
+    wrong = [
+        (
+            "A: buy more cores, because decoding takes most of the time",
+            f"{cores} cores allow {cores} / {milliseconds(work)} = {cores / work:.0f} images per second, "
+            f"and you get {run:.0f}. One call keeps one of them busy.",
+        ),
+        (
+            "C: rewrite the Python in C, because the GIL is the lowest roof",
+            f"It is, at 1 / {milliseconds(in_python)} = {1 / in_python:.0f} images per second. But the job is "
+            f"at {run:.0f}, far below it: lift a roof when you have reached it.",
+        ),
+        (
+            "D: a faster accelerator",
+            f"It could train on {1 / step:.0f} images per second and gets {run:.0f}. It waits already.",
+        ),
+    ]
+    why = (
+        f"No roof is near: the reader allows {1 / read:,.0f} images per second, the cores {cores / work:.0f}, "
+        f"the step {1 / step:.0f} and the GIL {1 / in_python:.0f}. One call does one image after another, "
+        f"so you get {run:.0f}. More calls bring you up to the GIL, and no further."
     )
     return {
         "question": question,

@@ -149,38 +149,85 @@ def in_turn(*steps: Callable[[Picture], Picture]) -> float:
     return benchmark(dataset, num_epochs=1, train=0).duration
 
 
+TWICE, CORES, STORAGE, NOT = "2 times", "1.28 times", "1.09 times", "not at all"
+
+
+def gained(before: Trace, after: Trace) -> str:
+    """Say how many times as fast *after* is as *before*."""
+    gain = before.per_sample / after.per_sample
+    gains = {2.0: TWICE, 1.28: CORES, 1.09: STORAGE, 1.0: NOT}
+    return gains[min(gains, key=lambda known: abs(known - gain))]
+
+
+def faster_gpu(  # noqa: PLR0913 - a machine has these parts
+    *,
+    gpu: float,
+    core: float,
+    cores: int,
+    stored: float,
+    storage: float,
+    sent: float,
+    pcie: float,
+) -> dict[str, Any]:
+    """Explain what a GPU that is twice as fast gains on a machine, from what an image needs of it."""
+    of_cores, of_storage, of_bus = cores / core, storage / stored, pcie / sent
+    wrong = [
+        (
+            TWICE,
+            f"Then {2 * gpu:,.0f} images per second would have to come out of the storage, "
+            f"{2 * gpu * stored / 1e6:.0f} MB/s of them. It delivers {storage / 1e6:.0f}.",
+        ),
+        (
+            CORES,
+            f"That is as far as the cores go: {cores} / {milliseconds(core)} = {of_cores:,.0f} images per "
+            "second. Another roof is lower: divide the bandwidth of the storage by the bytes of a file.",
+        ),
+        (
+            NOT,
+            f"The GPU is the lowest roof now, so lifting it does help, as far as the next one: "
+            f"{of_storage:,.0f} images per second against {gpu:,.0f}.",
+        ),
+    ]
+    why = (
+        f"The storage allows {of_storage:,.0f} images per second, the cores {of_cores:,.0f} and the bus "
+        f"{of_bus:,.0f}. From {gpu:,.0f} the training rises to the lowest of them, and no further."
+    )
+    return {"choices": [TWICE, CORES, STORAGE, NOT], "wrong": wrong, "why": why}
+
+
 def vote() -> dict[str, Any]:
-    """Explain how many cores and which storage a job needs."""
-    rate, core, stored = 3000, 0.005, 110_000
-    cores, bandwidth = round(rate * core), rate * stored / 1e6
+    """Explain which machine a job needs once its images are stored at half the side."""
+    rate, core, large, small = 3000, 0.008, 400_000, 140_000
+    cores = round(rate * core / 4)  # half the side is a quarter of the pixels
+    bandwidth = rate * small / 1e6
     question = (
         f"A GPU trains on {rate:,} images per second. Decoding and augmenting one takes "
-        f"{milliseconds(core)} of a core, and its JPEG has {stored // 1000} kB. What must the machine have "
-        "at least, besides the GPU?"
+        f"{milliseconds(core)} of a core, and its JPEG has {large // 1000} kB. You store all images at half "
+        f"the side, and a file has {small // 1000} kB then. What must the machine have at least, besides "
+        "the GPU?"
     )
     right = f"B: {cores} cores, and {bandwidth:g} MB/s of storage"
     wrong = [
         (
-            f"A: {cores // 3} cores, and {bandwidth:g} MB/s of storage",
-            f"{cores // 3} cores give {cores // 3} / {milliseconds(core)} = {cores // 3 / core:,.0f} "
-            "images per second. The GPU would wait two thirds of the time.",
+            f"A: {2 * cores} cores, and {bandwidth:g} MB/s of storage",
+            f"You halved the work of a core. Half the side is half the width and half the height, so "
+            f"{milliseconds(core / 4)} are left of {milliseconds(core)}.",
         ),
         (
-            f"C: {cores} cores, and {bandwidth / 10:g} MB/s of storage",
-            f"{bandwidth / 10:g} MB/s carry {bandwidth / 10 * 1e6 / stored:,.0f} of these images per "
-            "second, a tenth of what the GPU takes. Only if all files fit in memory is that enough, and "
-            "then from the second epoch on.",
+            f"C: {4 * cores} cores, and {bandwidth:g} MB/s of storage",
+            f"Those would be the cores for the full side, {rate:,} × {milliseconds(core)}. Smaller files do "
+            "not only load faster: what costs time per pixel falls with the pixels.",
         ),
         (
-            f"D: {cores * 4} cores, because workers are slower than the GPU",
-            f"{cores} cores decode {cores} / {milliseconds(core)} = {cores / core:,.0f} images per second, "
-            "which is what it takes. More stand idle, unless each image becomes more expensive.",
+            f"D: {cores} cores, and {rate * large / 1e6:,g} MB/s of storage",
+            f"That is what the large files would need. The storage delivers the small ones, {rate:,} × "
+            f"{small // 1000} kB.",
         ),
     ]
     why = (
-        f"{rate:,} images/s × {milliseconds(core)} of a core = {cores} cores. {rate:,} images/s × "
-        f"{stored // 1000} kB = {bandwidth:g} MB/s. Halve the side of the images, and both numbers fall to "
-        "about a quarter."
+        f"A quarter of the pixels is left, so {rate:,} images/s × {milliseconds(core / 4)} of a core = "
+        f"{cores} cores, and {rate:,} images/s × {small // 1000} kB = {bandwidth:g} MB/s. With the full side "
+        f"it would be {4 * cores} cores and {rate * large / 1e6:,g} MB/s."
     )
     return {
         "question": question,

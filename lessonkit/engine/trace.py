@@ -26,6 +26,7 @@ START, QUEUE = "start", "queue"  # of worker processes, and of the index lists f
 TAKE = "take"  # the loop's own time for each batch
 MEET = "meet"  # to wait for other ranks
 COPY = "copy"  # to the accelerator, while it trains on something else
+LAUNCH = "launch"  # of work for the accelerator, which does it later
 ACCELERATOR = (LOAD, TRAIN)
 # The roles of buffers: elements made ahead by background tasks, a shuffle's choice, or a cache.
 AHEAD, CHOICE, CACHE = "ahead", "choice", "cache"

@@ -20,7 +20,7 @@ from .ranks import Ranks, train_together
 from .resume import State, fingerprint
 from .run import Gate, Run, Stopped, Task, price
 from .threads import Threads
-from .trace import COPY, LOAD, LOOP, NS, TRAIN, Epoch, Recorder, Trace
+from .trace import COPY, LAUNCH, LOAD, LOOP, NS, TRAIN, Epoch, Recorder, Trace
 from .virtual import Virtual
 
 Progress = Callable[[int, float], object]
@@ -183,7 +183,7 @@ class Loop:
         self.train = LoopStep(self.run, "Train", TRAIN, options.train or 0, step)
         self.launch = self.train
         if queue:
-            self.launch = LoopStep(self.run, "Launch", COPY, 0, options.step)
+            self.launch = LoopStep(self.run, "Launch", LAUNCH, 0, options.step)
         # A copy that takes no time leaves its name to others
         self.load: LoopStep | None = None
         if price(options.load, "load") != 0:

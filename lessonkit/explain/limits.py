@@ -10,10 +10,27 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from lessonkit.engine.storage import Storage
-from lessonkit.engine.trace import ACCELERATOR, NS, OPEN, READ, Epoch, Site, Span, Trace
+from lessonkit.engine.trace import (
+    ACCELERATOR,
+    COPY,
+    LOAD,
+    NS,
+    OPEN,
+    READ,
+    TAKE,
+    Epoch,
+    Name,
+    Site,
+    Span,
+    Trace,
+)
+
+from .roofs import Roofs
 
 OF_FILES = (OPEN, READ)  # the roles of stages in which one reader works
 HOLD_A_CORE = ("native", "python")  # kinds of work
+# The roles of stages that copy: each has one element after another
+COPIES = (TAKE, LOAD, COPY)
 
 
 class CoreWork(NamedTuple):
@@ -76,10 +93,31 @@ REASONS = {
         "the storage system",
         "All that is read has to come through one storage system.",
     ),
+    "copy": (
+        "the copy of batches",
+        "Batches are copied one after another, into the loop or to the accelerator.",
+    ),
     "epochs": (
         "one epoch after another",
         "One epoch comes after another, and not all of them have the same limit.",
     ),
+}
+
+
+# The parts that set a pace, in the order in which a sample meets them, by the names of their bounds
+ROOFS = {
+    "storage": "storage",
+    "source": "reader",
+    "cores": "cores",
+    "interpreter lock": "GIL",
+    "copy": "copy",
+    "accelerator": "step",
+}
+# What takes its time once, however many samples follow, is a roof only where it is the lowest
+ONCE = {
+    "first element": "first sample",
+    "slowest sample": "slowest sample",
+    "epochs": "epochs",
 }
 
 
@@ -100,6 +138,7 @@ class Limits:
     duration: float
     training: float  # the time that training alone takes
     bounds: tuple[Bound, ...] = field(repr=False)
+    samples: int = field(repr=False)  # that were trained on
 
     @property
     def bound(self) -> float:
@@ -117,6 +156,25 @@ class Limits:
         if not self.training:
             return math.inf if self.duration else 1.0
         return self.duration / self.training
+
+    @property
+    def roofs(self) -> Roofs:
+        """The same bounds as samples per second, by the parts that set them, and those of the run.
+
+        Raises ValueError for a run without samples, or one that takes no time.
+        """
+        rates = {
+            bound.name: self.samples / bound.seconds
+            for bound in self.bounds
+            if bound.seconds and self.samples
+        }
+        found = {roof: rates[name] for name, roof in ROOFS.items() if name in rates}
+        if "step" in found:  # it cannot begin before its first sample is there
+            found["step"] = min(found["step"], rates["first element"])
+        least = self.bounds[0].name
+        if least in rates and rates[least] < min(found.values(), default=math.inf):
+            found[ONCE[least]] = rates[least]
+        return Roofs(found, self.samples / self.duration if self.duration else None)
 
 
 def limits(trace: Trace) -> Limits:
@@ -155,7 +213,8 @@ def limits(trace: Trace) -> Limits:
         if totals[name] or name == "accelerator"
     ]
     bounds.sort(key=lambda bound: -bound.seconds)
-    return Limits(trace.duration, totals["accelerator"] / NS, tuple(bounds))
+    training = totals["accelerator"] / NS
+    return Limits(trace.duration, training, tuple(bounds), trace.samples)
 
 
 class Needs:
@@ -177,13 +236,17 @@ class Needs:
         self.training = Counter[int]()
         self.jobs: dict[Shared, list[CoreWork]] = defaultdict(list)
         self.storage_reads: dict[Storage, list[int]] = defaultdict(list)
+        self.copying = Counter[Name]()
         of_files: list[Span] = []
         last = round(epoch.start * NS) + times[-1]
+        end = round((epoch.start + epoch.duration) * NS)
         workers = trace.recorded.workers
         for span in spans:
             time = span.end_ns - span.start_ns
             samples = trace.members(span.element)
             work = CoreWork(time, samples)
+            if self.is_needed_copy(span, samples) and span.end_ns <= end:
+                self.copying[span.stage] += time
             if span.role in ACCELERATOR:
                 self.training[span.element] += time
             elif span.end_ns <= last:
@@ -202,6 +265,14 @@ class Needs:
                 elif span.kind == "storage" and span.stage.storage is not None:
                     self.storage_reads[span.stage.storage].append(time)
         self.reads, self.ready = reading(trace, of_files, self.copies)
+
+    def is_needed_copy(self, span: Span, samples: tuple[int, ...]) -> bool:
+        """Whether *span* copies some of the *samples* that were trained on.
+
+        Loaders that a function makes may copy side by side.
+        """
+        one_by_one = span.role in COPIES and not span.stage.position.inside
+        return one_by_one and not self.copies.keys().isdisjoint(samples)
 
     def bounds(self) -> Iterator[tuple[str, int]]:
         """Give times that the epoch takes at least, each after the name of what decides it."""
@@ -223,6 +294,8 @@ class Needs:
             share = storage.most / storage.bandwidth
             streamed = round(share * sum(time - first for time in times))
             yield "storage", first + streamed + least
+        for time in self.copying.values():
+            yield "copy", time
         for shared, jobs in self.jobs.items():
             yield shared.name, self.shared(jobs, shared.most) + least
 

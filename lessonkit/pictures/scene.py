@@ -121,6 +121,24 @@ class VerdictScene(TypedDict):
     ]  # what a try in code did to the figures, if that is worth a word
 
 
+class RoofScene(TypedDict):
+    """A part of a job, and how many samples per second it allows."""
+
+    name: str
+    perSecond: float
+    lit: bool  # whether it is the lowest
+
+
+class RoofsScene(TypedDict):
+    """How many samples per second each part allows, and how many the run makes."""
+
+    title: str
+    words: str
+    verdict: str
+    parts: list[RoofScene]  # in the order in which a sample meets them
+    run: float | None
+
+
 class Scene(TypedDict):
     """What the page draws of one run."""
 
@@ -143,6 +161,7 @@ class Scene(TypedDict):
     strip: StripScene | None  # of several ranks
     formula: NotRequired[FormulaScene]
     verdict: NotRequired[VerdictScene]
+    roofs: NotRequired[RoofsScene]  # where they are asked for
     # The baseline run beside it, where that is not the one of the start; None if there is none
     pinned: NotRequired[Scene | None]
 
@@ -237,6 +256,7 @@ class ExploreState(TypedDict):
     controls: list[ControlScene]
     task: TaskScene | None
     formula: FormulaSpec | None
+    roofs: bool  # whether they are drawn
     alone: NotRequired[bool]  # in a file of its own, without a kernel to ask
 
 

@@ -7,6 +7,7 @@ import json
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import product
 from math import prod
@@ -22,6 +23,8 @@ from lessonkit.engine.threads import start_thread
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
 from lessonkit.explain.compare import compare
+from lessonkit.pictures.drawing import Drawing
+from lessonkit.pictures.roofs import plot_roofs
 from lessonkit.pictures.scene import ExploreState, Failed, Scene
 from lessonkit.words import milliseconds, size
 
@@ -48,7 +51,8 @@ class Explore(Page):
     same job as the run above it.
     *formula* is one over the arguments of *pipeline*, such as "samples * (read + train)":
     its terms light the bars of the stage that has their name, and a bar's end can be
-    dragged.
+    dragged. With *roofs* it also draws how many samples per second each part allows, and the run
+    as a line below, as `plot_roofs` does.
 
     Each of *controls* has the name of an argument, and is abbreviated as in `interact`:
     (least, most), (least, most, step), a list, a dictionary of texts and values, True or
@@ -70,13 +74,16 @@ class Explore(Page):
         *,
         pinned: Values | None = None,
         formula: str = "",
+        roofs: bool = False,
         **controls: Any,
     ) -> None:
-        if not isinstance(formula, str) or not isinstance(pinned or {}, dict):
-            raise TypeError("pinned, formula: no control can have this name")
+        own = isinstance(formula, str) and isinstance(roofs, bool)
+        if not own or not isinstance(pinned or {}, dict):
+            raise TypeError("pinned, formula, roofs: no control can have this name")
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
         self.pinned = pinned
+        self.roofs = roofs
         self.last_baseline: tuple[Values, Scene | None] = ({}, None)
         self.controls = controls_of(pipeline, controls)
         self.cancelled = threading.Event()  # of the last real run
@@ -90,6 +97,7 @@ class Explore(Page):
             "controls": [one.spec() for one in self.controls.values()],
             "task": task.spec() if task else None,
             "formula": self.formula.spec(self.controls) if self.formula else None,
+            "roofs": roofs,
         }
         runs: dict[str, Trace] = {}
         try:
@@ -118,6 +126,13 @@ class Explore(Page):
         path.write_text(by_itself(self, path.suffix, title, caption), "utf-8")
         print(f"{path}: {size(path.stat().st_size)}")
         return path
+
+    def stored(self) -> Drawing | None:
+        """Return the picture that a notebook keeps with it: the roofs, where they are drawn."""
+        if self.roofs and self.runs:
+            with suppress(ValueError):  # of a run without samples
+                return plot_roofs([*self.runs.values()][-1])
+        return super().stored()
 
     # ---- what the page asks ----
 
@@ -177,7 +192,7 @@ class Explore(Page):
             return described(self.pipeline, **values).simulate(rank)
 
         trace = in_time("this pipeline", run)
-        drawn = page_data(trace)
+        drawn = page_data(trace, roofs=self.roofs)
         if self.formula:
             drawn["formula"] = self.formula.judge(trace, values)
         if self.task:

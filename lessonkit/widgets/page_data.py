@@ -7,9 +7,10 @@ from typing import Any
 from lessonkit.engine.trace import Trace
 from lessonkit.explain.critical_path import critical_path, ended
 from lessonkit.explain.data_quality import data_quality
-from lessonkit.explain.limits import limits
+from lessonkit.explain.limits import Limits, limits
 from lessonkit.explain.plumbing import plumbing
 from lessonkit.pictures.layout import NOT_WORK, Layout, Row, batch_label, layout
+from lessonkit.pictures.roofs import roofs_scene
 from lessonkit.pictures.scene import (
     BarColumns,
     EventColumns,
@@ -24,21 +25,22 @@ from lessonkit.words import counted, milliseconds, percent, size
 Json = dict[str, Any]  # an object as the page gets it
 
 
-def page_data(trace: Trace, most: int = 5000) -> Scene:
-    """Collect everything that the page shows of *trace*.
+def page_data(trace: Trace, most: int = 5000, *, roofs: bool = False) -> Scene:
+    """Collect everything that the page shows of *trace*, with its *roofs* if they are asked for.
 
     It draws at most *most* bars, because more cannot be told apart.
     """
     laid = layout(trace)
     path = critical_path(trace)
     note = path.sentence
-    figures, words, limit = figures_and_words(trace, note)
+    found = limits(trace)
+    figures, words, limit = figures_and_words(trace, note, found)
     if len(laid.bars) > most:
         note = f"Only the first {most:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:most]
         laid = laid._replace(bars=first)
     bar_of = {span: number for number, bar in enumerate(laid.bars) for span in bar.spans}
-    return {
+    scene: Scene = {
         "end": micros(ended(trace)),
         "unit": trace.counts[1],
         "rows": rows_of(laid.rows),
@@ -59,6 +61,9 @@ def page_data(trace: Trace, most: int = 5000) -> Scene:
         "limit": limit,
         "strip": strip_scene(trace.ranks, trace) if trace.ranks else None,
     }
+    if roofs and trace.samples and found.bound:
+        scene["roofs"] = roofs_scene(found.roofs)
+    return scene
 
 
 def rows_of(rows: Sequence[Row]) -> list[RowScene]:
@@ -136,7 +141,7 @@ def events(trace: Trace, names: Sequence[str]) -> EventColumns:
 
 
 def figures_and_words(
-    trace: Trace, decided: str
+    trace: Trace, decided: str, found: Limits | None = None
 ) -> tuple[list[tuple[str, str]], str, float]:
     """Return the numbers that matter with their names, the run in words, and its limit.
 
@@ -150,7 +155,7 @@ def figures_and_words(
     busy = percent(trace.busy("Train"))
     most = trace.max_bytes
     held = size(most) if most else counted(trace.max_held, "elements")
-    seconds, what = limit_of(trace)
+    seconds, what = limit_of(trace, found)
     figures = [
         (milliseconds(trace.duration / count), f"per {unit[:-1]}"),
         (total, f"for {counted(count, unit)}"),
@@ -162,9 +167,12 @@ def figures_and_words(
     return figures, words, seconds
 
 
-def limit_of(trace: Trace) -> tuple[float, str]:
-    """Return the least seconds that a sample of this run can take, and what sets that limit."""
-    best = limits(trace).bounds[0]
+def limit_of(trace: Trace, found: Limits | None = None) -> tuple[float, str]:
+    """Return the least seconds that a sample of this run can take, and what sets that limit.
+
+    Its limits are worked out where they are not yet *found*.
+    """
+    best = (found or limits(trace)).bounds[0]
     return best.seconds / trace.samples, best.what
 
 

@@ -121,7 +121,9 @@ class Live(Page):
     def __init__(self, picture: Drawing) -> None:
         self.picture = picture
         scene = picture.scene
-        role = next((role for role in ("runs", "kitchen") if role in scene), "chart")
+        role = next(
+            (role for role in ("runs", "kitchen", "roofs") if role in scene), "chart"
+        )
         if role == "runs":
             told: list[RunScene] = [
                 {"title": title, "words": words, "scene": page_data(run)}

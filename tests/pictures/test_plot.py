@@ -32,6 +32,7 @@ from lessonkit.optimize import autotune
 from lessonkit.pictures.charts import plot_curve, plot_search, plot_waterfall
 from lessonkit.pictures.drawing import INK, PAPER, QUIET, Picture, png
 from lessonkit.pictures.layout import NOT_WORK
+from lessonkit.pictures.roofs import plot_roofs
 from lessonkit.pictures.timeline import plot_ranks, plot_timelines
 
 STEPS = [
@@ -78,6 +79,7 @@ def plots() -> dict[str, Callable[[], Picture]]:
         "curve": lambda: plot_curve(found),
         "waterfall": lambda: plot_waterfall(STEPS),
         "search": lambda: plot_search(searched()),
+        "roofs": lambda: plot_roofs(run()),
     }
 
 

@@ -15,7 +15,7 @@ from mystery_08 import mystery
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from lessonkit import AUTOTUNE, ArtificialDataset, DataLoader, Dataset, benchmark, plot
-from lessonkit.analysis import curve, knobs
+from lessonkit.analysis import Roofs, curve, knobs
 from lessonkit.optimize import autotune
 from lessonkit.widgets import (
     cards,
@@ -194,6 +194,7 @@ def runs() -> Iterator[tuple[str, Exhibit]]:
         "Cards, and data that a model should not see",
         Exhibit(explore(puzzle, order=steps)),
     )
+    yield "Roofs", Exhibit(explore(mapped, roofs=True, pinned={"calls": 1}, calls=(1, 4)))
     yield "A formula", Exhibit(explore(in_turn, formula=formula, **costs))
     yield (
         "A formula with a term that has no effect",
@@ -377,8 +378,17 @@ def pictures() -> Iterator[tuple[str, Exhibit]]:
     ]
     found = curve(one, knobs(one)[0], values=[*range(1, 13)])
     search = autotune(one.prefetch(AUTOTUNE), most_slots=4).steps
+    rates = {
+        "storage": 4545.0,
+        "cores": 1600.0,
+        "GIL": 2100.0,
+        "copy": 79719.0,
+        "step": 3000.0,
+    }
+    roofs = Roofs(rates, run=1073)
     both = {"plain": benchmark(files, 1), "mapped": benchmark(one, 1)}
     yield "plot_curve", Exhibit(plot.plot_curve(found))
+    yield "plot_roofs", Exhibit(plot.plot_roofs(roofs))
     yield "plot_search", Exhibit(plot.plot_search(search))
     yield "plot_timelines", Exhibit(plot.plot_timelines(both))
     yield "plot_waterfall", Exhibit(plot.plot_waterfall(steps, title="a waterfall"))

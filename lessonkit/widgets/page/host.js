@@ -15,6 +15,7 @@ import { keepSaved } from "./lesson/saved.js";
 import { Teaching } from "./lesson/teaching.js";
 import { Chart } from "./pictures/chart.js";
 import { Kitchen } from "./pictures/kitchen.js";
+import { StillRoofs } from "./pictures/roofs.js";
 import { Runs } from "./pictures/runs.js";
 import { placeOf, WAITS } from "./place.js";
 import { Question } from "./questions/question.js";
@@ -30,6 +31,7 @@ const ROLES = {
   "heat map": HeatMap,
   chart: Chart,
   runs: Runs,
+  roofs: StillRoofs,
   kitchen: Kitchen,
   installation: Installation,
 };

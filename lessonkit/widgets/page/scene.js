@@ -105,6 +105,24 @@
  */
 
 /**
+ * A part of a job, and how many samples per second it allows.
+ * @typedef {object} RoofScene
+ * @property {string} name
+ * @property {number} perSecond
+ * @property {boolean} lit whether it is the lowest
+ */
+
+/**
+ * How many samples per second each part allows, and how many the run makes.
+ * @typedef {object} RoofsScene
+ * @property {string} title
+ * @property {string} words
+ * @property {string} verdict
+ * @property {RoofScene[]} parts in the order in which a sample meets them
+ * @property {number | null} run
+ */
+
+/**
  * What the page draws of one run.
  * @typedef {object} Scene
  * @property {number} end
@@ -126,6 +144,7 @@
  * @property {StripScene | null} strip of several ranks
  * @property {FormulaScene} [formula]
  * @property {VerdictScene} [verdict]
+ * @property {RoofsScene} [roofs] where they are asked for
  * @property {Scene | null} [pinned] the baseline run beside it, where that is not the one of the
  *   start; null if there is none
  */
@@ -212,6 +231,7 @@
  * @property {ControlScene[]} controls
  * @property {TaskScene | null} task
  * @property {FormulaSpec | null} formula
+ * @property {boolean} roofs whether they are drawn
  * @property {boolean} [alone] in a file of its own, without a kernel to ask
  */
 

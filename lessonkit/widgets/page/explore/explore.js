@@ -14,6 +14,7 @@ import {
 import { asking, keeping, SILENT } from "../base/kernel.js";
 import { Task } from "../challenge/task.js";
 import { Record } from "../lesson/record.js";
+import { Roofs } from "../pictures/roofs.js";
 import { View } from "../pictures/view.js";
 import { Controls } from "./controls.js";
 import { Formula } from "./formula.js";
@@ -63,10 +64,12 @@ export class Explore {
     );
     if (task) this.task = new Task(task, () => this.keep());
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
+    if (state.roofs) this.view.roofs = new Roofs(model);
     // What a control changes stays in sight with it.
     const [figures, ...pictures] = this.view.nodes;
     const changed = [this.controls.node, this.formula?.node, figures];
     const top = div("lk-top", ...changed.filter(Boolean));
+    if (this.view.roofs) pictures.unshift(this.view.roofs.node);
     el.append(...(this.task ? [this.task.node] : []), top, this.error, ...pictures, this.panel);
     this.pinned = state.pinned; // the baseline run at the start
     this.view.pinned = state.pinned;
@@ -204,7 +207,8 @@ export class Explore {
   late = () => this.stale(true);
 
   stale(is) {
-    for (const node of this.view.told) node.classList.toggle("lk-stale", is);
+    const { roofs, told } = this.view;
+    for (const node of roofs ? [roofs.node, ...told] : told) node.classList.toggle("lk-stale", is);
     if (is) this.formula?.unsure();
   }
 

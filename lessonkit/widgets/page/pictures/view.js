@@ -35,6 +35,8 @@ export class View {
     this.isChosen = false; // whether a learner has chosen how fast it plays
     this.playing = 0; // the frame that is asked for while it plays
     this.due = 0; // and the one in which it is drawn
+    /** @type {import("./roofs.js").Roofs | null} */
+    this.roofs = null; // where a lesson wants them
     this.isOpen = false; // of several ranks, whether the timeline of one is shown
     this.figures = div("lk-figures");
     this.main = "accelerator busy"; // what a learner looks for is the large figure
@@ -128,6 +130,7 @@ export class View {
     this.timeline.limit = (scene.end * scene.limit) / scene.perSample; // no number without samples
     this.fold.hidden = false;
     this.foldUnder(Boolean(scene.strip));
+    this.roofs?.show(scene.roofs, this.pinned ? 1 / this.pinned.perSample : undefined);
     this.plumbing.draw(scene);
     this.timeline.draw(scene, this.fold.clientWidth || this.timeline.width || 800);
     this.drawStrip();
