@@ -110,7 +110,7 @@ KEYS = (
 STILL = re.compile(r"data:image/png;base64,[^\"]+")  # in a picture that was saved as a page
 # The first page says how busy the accelerator is, while batches come; the picture's figure is that of
 # the whole run, with the wait for the first batch: one page has one of them.
-ONE_LARGE = "body .lk-figures .lk-main { display: none; }\n"
+ONE_LARGE = "body .lk-main { display: none; }\n"
 IN_REPORT = re.compile(r'<img (alt="[^"]*") src="data:image/png;base64,([^"]+)"[^>]*>')
 # Of the first page's question: ms, and counts of workers
 MAKE = 80

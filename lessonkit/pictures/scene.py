@@ -140,6 +140,7 @@ class Scene(TypedDict):
     data: str  # what is wrong with the data that the model sees; empty if nothing is
     perSample: float | None  # seconds
     limit: float  # seconds per sample, which no run with this work gets below
+    words: dict[str, str]  # of the page, by those of ours for which they stand
     strip: StripScene | None  # of several ranks
     formula: NotRequired[FormulaScene]
     verdict: NotRequired[VerdictScene]

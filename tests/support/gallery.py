@@ -142,7 +142,7 @@ def runs() -> Iterator[tuple[str, Exhibit]]:
     def compare(shown: Locator) -> None:
         everything(shown)
         shown.locator("[data-name=calls]").press("ArrowRight")
-        shown.get_by_text("baseline speed").wait_for()
+        shown.get_by_text("as the baseline run").wait_for()
         shown.get_by_role("slider", name="Time in the run").press("End")
 
     def measure(shown: Locator) -> None:

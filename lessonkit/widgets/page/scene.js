@@ -123,6 +123,7 @@
  * @property {string} data what is wrong with the data that the model sees; empty if nothing is
  * @property {number | null} perSample seconds
  * @property {number} limit seconds per sample, which no run with this work gets below
+ * @property {Record<string, string>} words of the page, by those of ours for which they stand
  * @property {StripScene | null} strip of several ranks
  * @property {FormulaScene} [formula]
  * @property {VerdictScene} [verdict]

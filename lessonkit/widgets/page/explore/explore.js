@@ -64,8 +64,8 @@ export class Explore {
     if (task) this.task = new Task(task, () => this.keep());
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
     // What a control changes stays in sight with it.
-    const [figures, ...pictures] = this.view.nodes;
-    const changed = [this.controls.node, this.formula?.node, figures];
+    const [figure, ...pictures] = this.view.nodes;
+    const changed = [this.controls.node, figure, this.formula?.node];
     const top = div("lk-top", ...changed.filter(Boolean));
     el.append(...(this.task ? [this.task.node] : []), top, this.error, ...pictures, this.panel);
     this.pinned = state.pinned; // the baseline run at the start

@@ -1,0 +1,48 @@
+"""Which numbers stand on the bars of a row: those of all, of every fifth or tenth one, or none.
+
+`widgets/page/pictures/labels.js` has the same rule for a page, and a table that both are tested
+with holds the two together.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+EVERY = (5, 10)
+APART = 6  # pixels between two numbers
+FEWEST = 2  # numbers that show how a row is counted
+
+
+class Labelled(NamedTuple):
+    """A bar that may have its number written on it: where its middle is, and how wide it is."""
+
+    lane: int
+    label: str
+    middle: float
+    width: float
+
+
+def written(bars: Sequence[Labelled], wide: Callable[[str], float]) -> list[int]:
+    """Return the indices of those of *bars* whose labels are written, each so *wide*.
+
+    *bars* are those of a row, in the order of time. Some with a number and some without one would
+    look as if the others had none.
+    """
+    fits = [wide(bar.label) <= bar.width for bar in bars]
+    if all(fits):
+        return [*range(len(bars))]
+    if not all(bar.label.isdecimal() for bar in bars):
+        return []
+    in_lanes = sorted(range(len(bars)), key=lambda at: (bars[at].lane, bars[at].middle))
+    for every in EVERY:
+        some = [at for at in in_lanes if int(bars[at].label) % every == 0]
+        pairs = pairwise(bars[at] for at in some)
+        if len(some) >= FEWEST and all(are_apart(*pair, wide) for pair in pairs):
+            return some
+    return []
+
+
+def are_apart(bar: Labelled, after: Labelled, wide: Callable[[str], float]) -> bool:
+    """Whether the labels of two bars, one after the other, can be told apart."""
+    least = (wide(bar.label) + wide(after.label)) / 2 + APART
+    return bar.lane != after.lane or after.middle - bar.middle >= least
