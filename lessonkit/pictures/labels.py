@@ -1,4 +1,4 @@
-"""Which numbers stand on the bars of a row: those of all, of every fifth or tenth one, or none.
+"""Which numbers stand on the bars of a row: those of all, of every fifth one, or none.
 
 `widgets/page/pictures/labels.js` has the same rule for a page, and a table that both are tested
 with holds the two together.
@@ -8,7 +8,10 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-EVERY = (5, 10)
+EVERY = 5
+LEAST = (
+    0.5  # of a number that has to stand on its bar; the rest may be above those beside it
+)
 APART = 6  # pixels between two numbers
 FEWEST = 2  # numbers that show how a row is counted
 
@@ -34,12 +37,11 @@ def written(bars: Sequence[Labelled], wide: Callable[[str], float]) -> list[int]
     if not all(bar.label.isdecimal() for bar in bars):
         return []
     in_lanes = sorted(range(len(bars)), key=lambda at: (bars[at].lane, bars[at].middle))
-    for every in EVERY:
-        some = [at for at in in_lanes if int(bars[at].label) % every == 0]
-        pairs = pairwise(bars[at] for at in some)
-        if len(some) >= FEWEST and all(are_apart(*pair, wide) for pair in pairs):
-            return some
-    return []
+    some = [at for at in in_lanes if int(bars[at].label) % EVERY == 0]
+    are_on = all(LEAST * wide(bars[at].label) <= bars[at].width for at in some)
+    pairs = pairwise(bars[at] for at in some)
+    is_clear = are_on and all(are_apart(*pair, wide) for pair in pairs)
+    return some if is_clear and len(some) >= FEWEST else []
 
 
 def are_apart(bar: Labelled, after: Labelled, wide: Callable[[str], float]) -> bool:

@@ -158,7 +158,7 @@ class ChartMark(TypedDict):
     points: Sequence[tuple[float, float]]
     text: NotRequired[str]  # beside it
     say: NotRequired[str]  # what is said of it where one points
-    hatched: NotRequired[bool]
+    change: NotRequired[str]  # of a bar that says what has changed: "less" or "more"
     marked: NotRequired[bool]
     hollow: NotRequired[bool]
 
@@ -177,6 +177,8 @@ ChartScene = TypedDict(
     {
         "title": str,
         "words": str,
+        "across": str,  # what the horizontal axis has
+        "up": str,  # and the vertical one; empty where rows have names
         "from": float,
         "to": float,
         "seconds": bool,  # whether the axis has these, and not plain numbers

@@ -119,7 +119,7 @@ def test_the_end_of_a_bar_follows_the_hand_while_no_kernel_answers(
     opens, count, read, train = (float(text.split()[0]) for text in numbers)
     total = f"{opens + count * (read + train):g} ms"
     page.locator(".lk-formula > b", has_text=total).wait_for()
-    assert page.locator(".lk-figures", has_text=total).count() == 1
+    assert page.locator(".lk-main", has_text=total).count() == 1
     assert (
         page.locator(".lk-formula .lk-right").inner_text().strip()
         == "✓ the same as the run"

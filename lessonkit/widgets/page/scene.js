@@ -138,7 +138,7 @@
  * @property {[number, number][]} points
  * @property {string} [text] beside it
  * @property {string} [say] what is said of it where one points
- * @property {boolean} [hatched]
+ * @property {string} [change] of a bar that says what has changed: "less" or "more"
  * @property {boolean} [marked]
  * @property {boolean} [hollow]
  */
@@ -157,6 +157,8 @@
  * @typedef {object} ChartScene
  * @property {string} title
  * @property {string} words
+ * @property {string} across what the horizontal axis has
+ * @property {string} up and the vertical one; empty where rows have names
  * @property {number} from
  * @property {number} to
  * @property {boolean} seconds whether the axis has these, and not plain numbers

@@ -13,7 +13,7 @@ const FEWEST = 8; // bars; fewer are drawn, however short they are
 const FINEST = 4; // pixels that one step of an envelope covers
 
 /**
- * How far bars are from each other: half of them are closer to the next one in their lane.
+ * How far bars are from each other: three of four are closer to the next one in their lane.
  * @param {Work[]} bars in the order of time
  */
 export function pitchOf(bars) {
@@ -27,7 +27,7 @@ export function pitchOf(bars) {
     last.set(lane, from);
   }
   apart.sort((a, b) => a - b);
-  return apart[Math.floor(apart.length / 2)] ?? Infinity;
+  return apart[Math.floor(0.75 * apart.length)] ?? Infinity;
 }
 
 /**

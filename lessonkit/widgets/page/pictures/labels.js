@@ -1,4 +1,4 @@
-// Which numbers stand on the bars of a row: those of all bars, of every fifth or tenth one, or none.
+// Which numbers stand on the bars of a row: those of all bars, of every fifth one, or none.
 // `lessonkit/pictures/labels.py` has the same rule for a stored picture.
 
 /**
@@ -10,7 +10,8 @@
  * @property {number} width
  */
 
-const EVERY = [5, 10];
+const EVERY = 5;
+const LEAST = 0.5; // of a number that has to stand on its bar; the rest may be above those beside it
 const APART = 6; // pixels between two numbers
 const FEWEST = 2; // numbers that show how a row is counted
 
@@ -33,10 +34,8 @@ export function written(bars, wide) {
   if (bars.every(fits)) return bars;
   if (!bars.every(({ label }) => /^\d+$/.test(label))) return [];
   const inLanes = [...bars].sort((a, b) => a.lane - b.lane || a.middle - b.middle);
-  for (const every of EVERY) {
-    const some = inLanes.filter(({ label }) => Number(label) % every === 0);
-    const areApart = some.slice(1).every((bar, index) => isApart(some[index], bar, wide));
-    if (some.length >= FEWEST && areApart) return some;
-  }
-  return [];
+  const some = inLanes.filter(({ label }) => Number(label) % EVERY === 0);
+  const areOn = some.every(({ label, width }) => LEAST * wide(label) <= width);
+  const areApart = some.slice(1).every((bar, index) => isApart(some[index], bar, wide));
+  return some.length >= FEWEST && areOn && areApart ? some : [];
 }

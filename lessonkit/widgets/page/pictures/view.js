@@ -144,7 +144,7 @@ export class View {
     this.fold.hidden = false;
     this.foldUnder(Boolean(scene.strip));
     this.plumbing.node.hidden = !this.isUnfolded || !this.fold.open;
-    this.plumbing.draw(scene);
+    if (!this.plumbing.node.hidden) this.plumbing.draw(scene);
     this.timeline.draw(scene, this.fold.clientWidth || this.timeline.width || 800);
     this.drawStrip();
     this.drawFigures();
@@ -217,7 +217,9 @@ export class View {
     return [html("b", { class: name }, factor === 1 ? "as fast" : told), " as the baseline run"];
   }
 
-  at = (micros) => this.plumbing.at(Math.min(micros, this.scene.end));
+  at = (micros) => {
+    if (!this.plumbing.node.hidden) this.plumbing.at(Math.min(micros, this.scene.end));
+  };
 
   point(bar) {
     this.say(bar);
