@@ -536,7 +536,10 @@ def busy_while_batches_come(workers: int) -> float:
 def picture_of_workers(folder: Path) -> None:
     """Write the picture that lives on the first page, before any Python, and one of it for links."""
     one = explore(
-        loader_with, pinned={"workers": BEGIN}, workers=slider(0, MOST, unit="workers")
+        loader_with,
+        pinned={"workers": BEGIN},
+        words={"accelerator": "GPU", "step": "batch", "element": "batch"},
+        workers=slider(0, MOST, unit="workers"),
     )
     path = one.save(folder / "workers.html")
     (folder / "preview.png").write_bytes(one._repr_mimebundle_()[0]["image/png"])

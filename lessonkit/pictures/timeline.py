@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from math import ceil, log2
 from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.ranks import Ranks
@@ -43,6 +44,7 @@ SHARES = {
 
 LONGEST_NAME = 24  # letters, at the left of a row
 LINE = 0.07  # inches, of a wait
+NAMED = 0.15  # inches, from the name of a rank to the next
 POINT = PIXELS / WIDTH / 72  # pixels on the page
 SEEN = 6  # pixels, of a wait in a row of which only an envelope is drawn
 OUR_WORDS: Mapping[str, str] = {}
@@ -280,8 +282,8 @@ def plot_ranks(ranks: Ranks) -> Picture:
             top = rank * row
             axes.plot([x, x], [top, top + row], color=INK, solid_capstyle="butt")
 
-    named = count if count <= 16 else 0  # the rows of more are too thin for names
-    names = {(rank + 0.5) * row: f"rank {rank}" for rank in range(named)}
+    every = 2 ** max(0, ceil(log2(NAMED / row)))  # thin rows have no room for all names
+    names = {(rank + 0.5) * row: f"rank {rank}" for rank in range(0, count, every)}
     words = ranks_in_words(ranks)
     panel = Panel(row * count, names, draw, words=words)
     keys = [{"label": label, "facecolor": colour} for label, colour in SHARES.items()]

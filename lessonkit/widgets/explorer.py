@@ -25,7 +25,7 @@ from lessonkit.explain.compare import compare
 from lessonkit.pictures.drawing import Drawing
 from lessonkit.pictures.scene import ExploreState, Failed, Scene
 from lessonkit.pictures.timeline import plot_timelines
-from lessonkit.words import milliseconds, size
+from lessonkit.words import milliseconds, size, worded
 
 from .controls import Values, controls_of
 from .formula import Formula
@@ -98,6 +98,10 @@ class Explore(Page):
             "task": task.spec() if task else None,
             "formula": self.formula.spec(self.controls) if self.formula else None,
         }
+        if asked := state["task"]:
+            asked["goals"] = [worded(goal, words) for goal in asked["goals"]]
+        if told := state["formula"]:
+            told["said"] = worded(told["said"], words)
         runs: dict[str, Trace] = {}
         try:
             if pinned is not None:
@@ -188,7 +192,11 @@ class Explore(Page):
         if self.formula:
             drawn["formula"] = self.formula.judge(trace, values)
         if self.task:
-            drawn["verdict"] = self.task.judge(Attempt(trace, values, self.start))
+            drawn["verdict"] = verdict = self.task.judge(Attempt(trace, values, self.start))
+            verdict["goals"] = [
+                (met, worded(said, self.words)) for met, said in verdict["goals"]
+            ]
+            verdict["message"] = worded(verdict["message"], self.words)
         return trace, drawn
 
     def compared(self, values: Values, rank: int = 0) -> Scene:

@@ -20,7 +20,7 @@ import { Formula } from "./formula.js";
 import { Pictures } from "./pictures.js";
 
 // Which figure is the large one, by how a goal or a formula begins.
-const MAIN = { "time per sample": "per ", "per sample": "per ", total: "for ", memory: "in " };
+const MAIN = { "time per": "per ", per: "per ", total: "for ", memory: "in " };
 
 const RUN = "Run this pipeline for real, and lay it over the prediction";
 

@@ -85,7 +85,10 @@ export class View {
     life.recoloured(() => {
       if (this.scene?.strip) this.draw(this.scene); // a canvas does not follow the page's colours
     });
-    const pictures = [this.strip.node, this.fold];
+    const strip = life.watched(this.strip.node, () => {
+      if (this.scene) this.drawStrip();
+    });
+    const pictures = [strip, this.fold];
     // What tells of a run, and is pale as long as a newer one is awaited; the buttons go on working.
     const told = [this.head, ...pictures, this.figures, this.said, this.words];
     this.told = [...told, this.plumbing.node];
@@ -173,7 +176,8 @@ export class View {
   }
 
   drawStrip() {
-    this.strip.draw(this.scene.strip, this.timeline.width, this.timeline.end, this.fold.open);
+    const width = this.strip.node.parentElement.clientWidth || this.timeline.width;
+    this.strip.draw(this.scene.strip, width, this.timeline.end, this.fold.open);
   }
 
   usual() {
