@@ -1,4 +1,4 @@
-"""Which numbers stand on the bars of a row: those of all, of every fifth one, or none.
+"""Which numbers stand on the bars of a row: of all, of every fifth, of the long ones, or none.
 
 `widgets/page/pictures/labels.js` has the same rule for a page, and a table that both are tested
 with holds the two together.
@@ -34,14 +34,17 @@ def written(bars: Sequence[Labelled], wide: Callable[[str], float]) -> list[int]
     fits = [wide(bar.label) <= bar.width for bar in bars]
     if all(fits):
         return [*range(len(bars))]
+    longest = max(wide(bar.label) for bar in bars)
+    # Those that have room for the longest, such as the bars of a straggler
+    long = [at for at, bar in enumerate(bars) if longest <= bar.width]
     if not all(bar.label.isdecimal() for bar in bars):
-        return []
+        return long
     in_lanes = sorted(range(len(bars)), key=lambda at: (bars[at].lane, bars[at].middle))
     some = [at for at in in_lanes if int(bars[at].label) % EVERY == 0]
     are_on = all(LEAST * wide(bars[at].label) <= bars[at].width for at in some)
     pairs = pairwise(bars[at] for at in some)
     is_clear = are_on and all(are_apart(*pair, wide) for pair in pairs)
-    return some if is_clear and len(some) >= FEWEST else []
+    return some if is_clear and len(some) >= FEWEST else long
 
 
 def are_apart(bar: Labelled, after: Labelled, wide: Callable[[str], float]) -> bool:

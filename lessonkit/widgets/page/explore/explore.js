@@ -66,7 +66,8 @@ export class Explore {
     // What a control changes stays in sight with it.
     const [figure, ...pictures] = this.view.nodes;
     const changed = [this.controls.node, figure, this.formula?.node];
-    const top = div("lk-top", ...changed.filter(Boolean));
+    const turned = controls.length ? `lk-turned ${this.controls.amount}` : "";
+    const top = div(`lk-top ${turned}`, ...changed.filter(Boolean));
     el.append(...(this.task ? [this.task.node] : []), top, this.error, ...pictures, this.panel);
     this.pinned = state.pinned; // the baseline run at the start
     this.view.pinned = state.pinned;

@@ -58,6 +58,28 @@ export function stretched(scene, changed, cost) {
   return { ...scene, bars, end: scene.end + lastOf(bars) - lastOf(scene.bars) };
 }
 
+/**
+ * What the bars *changed* cost, all alike, if the end of one of them is at a share of the axis. That
+ * is as long as it was *held*, or as the run, if that would leave it.
+ * @param {Pick<Scene, "bars" | "end">} scene
+ * @param {number[]} changed
+ * @param {number} bar
+ * @param {number} share
+ * @param {number} held
+ */
+export function costAt(scene, changed, bar, share, held) {
+  const { start, length } = scene.bars;
+  const now = length[bar];
+  const reach = repeats(scene, bar);
+  const atHeld = now + (share * held - start[bar] - now) / reach;
+  if (stretched(scene, changed, atHeld).end <= held) return atHeld;
+  // The end of the bar and that of the run grow with the cost, each by so many of these bars.
+  const grows = stretched(scene, changed, now + 1).end - scene.end;
+  const least = start[bar] + now - reach * now;
+  const whole = scene.end - grows * now;
+  return reach > share * grows ? (share * whole - least) / (reach - share * grows) : Infinity;
+}
+
 export class Formula {
   /**
    * @param {import("../scene.js").FormulaSpec} spec
@@ -74,8 +96,8 @@ export class Formula {
     this.lit = ""; // the term that is pointed at
     /** @type {Record<string, number>} */
     this.chosen = {}; // of each cost the bar whose end can be dragged, among its bars
-    /** @type {{ name: string, from: number, perPixel: number, cost: number, made: number | null } | null} */
-    this.hand = null; // what a hand drags: where it began, at which scale and cost, and what it made of it
+    /** @type {{ name: string, off: number, cost: number | null } | null} */
+    this.hand = null; // what a hand drags: how far from the end it holds it, and what it has made of it
     /** @type {{ name: string, index: number, node: HTMLElement, title: HTMLElement, value: HTMLElement }[]} */
     this.terms = [];
     this.value = html("b");
@@ -134,10 +156,9 @@ export class Formula {
       event.preventDefault();
       node.setPointerCapture(event.pointerId);
       input.focus({ preventScroll: true });
-      const cost = this.view.scene.bars.length[this.bar(name)];
-      const perPixel = timeline.end / (timeline.x(timeline.end) - timeline.x(0));
+      const { x, width } = timeline.box(this.bar(name));
       timeline.held = timeline.end;
-      this.hand = { name, from: along(event), perPixel, cost, made: null };
+      this.hand = { name, off: along(event) - x - width, cost: null };
     };
     const onlostpointercapture = () => {
       this.hand = null;
@@ -156,17 +177,18 @@ export class Formula {
     return { name, node, input };
   }
 
-  // The picture follows the hand from step to step of its slider, and the kernel is asked for each. The
-  // scale is that of the begin: the axis gets longer where the run would leave the picture.
+  // The picture follows the hand in each frame; the kernel is asked as by a slider, once a step.
   drag(x) {
-    const { name, from, perPixel, cost, made } = this.hand;
+    const { name, off } = this.hand;
+    const steps = this.steps[name];
     const bar = this.bar(name, this.scene);
     if (bar < 0) return; // a run without such bars came while the hand was down
-    const wanted = cost + ((x - from) * perPixel) / repeats(this.scene, bar);
-    const steps = this.steps[name];
-    const near = nearest(steps, (step) => Math.abs(step - wanted));
-    if (steps[near] === made) return;
-    this.hand.made = steps[near];
+    const { timeline } = this.view;
+    const bars = this.bars(name, this.scene);
+    const wanted = costAt(this.scene, bars, bar, timeline.shareAt(x - off), timeline.held);
+    const cost = Math.max(steps[0], Math.min(steps.at(-1), wanted));
+    this.hand.cost = cost;
+    const near = nearest(steps, (step) => Math.abs(step - cost));
     if (near !== this.controls.values[name]) this.controls.turn(name, near, false);
     this.view.draw(this.show(this.scene));
   }
@@ -189,8 +211,8 @@ export class Formula {
     // Set only if it is another, or it would be read out again.
     if (this.said.textContent !== text) this.said.textContent = text;
     this.said.className = isExact ? "lk-right" : holds ? "" : "lk-wrong";
-    if (!this.hand || this.hand.made === null) return scene;
-    return stretched(scene, this.bars(this.hand.name, scene), this.hand.made);
+    if (!this.hand || this.hand.cost === null) return scene;
+    return stretched(scene, this.bars(this.hand.name, scene), this.hand.cost);
   }
 
   // Its terms have other values than the run that is drawn: nothing is claimed of them.

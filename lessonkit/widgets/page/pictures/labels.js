@@ -1,4 +1,5 @@
-// Which numbers stand on the bars of a row: those of all bars, of every fifth one, or none.
+// Which numbers stand on the bars of a row: those of all bars, of every fifth one, of those that have
+// room for the longest, or none.
 // `lessonkit/pictures/labels.py` has the same rule for a stored picture.
 
 /**
@@ -32,10 +33,12 @@ function isApart(bar, next, wide) {
 export function written(bars, wide) {
   const fits = ({ label, width }) => wide(label) <= width;
   if (bars.every(fits)) return bars;
-  if (!bars.every(({ label }) => /^\d+$/.test(label))) return [];
+  const longest = Math.max(...bars.map(({ label }) => wide(label)));
+  const long = bars.filter(({ width }) => longest <= width); // such as those of a straggler
+  if (!bars.every(({ label }) => /^\d+$/.test(label))) return long;
   const inLanes = [...bars].sort((a, b) => a.lane - b.lane || a.middle - b.middle);
   const some = inLanes.filter(({ label }) => Number(label) % EVERY === 0);
   const areOn = some.every(({ label, width }) => LEAST * wide(label) <= width);
   const areApart = some.slice(1).every((bar, index) => isApart(some[index], bar, wide));
-  return some.length >= FEWEST && areOn && areApart ? some : [];
+  return some.length >= FEWEST && areOn && areApart ? some : long;
 }

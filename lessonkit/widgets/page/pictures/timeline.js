@@ -142,9 +142,9 @@ export class Timeline {
 
   x = (micros) => LEFT + (micros / this.end) * (this.width - LEFT - RIGHT);
 
-  timeAt(x) {
-    return Math.max(0, Math.min(this.end, ((x - LEFT) / (this.width - LEFT - RIGHT)) * this.end));
-  }
+  shareAt = (x) => Math.max(0, Math.min(1, (x - LEFT) / (this.width - LEFT - RIGHT)));
+
+  timeAt = (x) => this.shareAt(x) * this.end;
 
   measure() {
     const found = heightsOf(this.scene, this.height, this.isPinned);
@@ -209,6 +209,7 @@ export class Timeline {
     const { crowded } = this;
     this.dense = new Set(crowded.map(({ row }) => row));
     sized(this.svg, this.width, this.high + (this.show.memory ? TRACK : 0));
+    this.svg.classList.toggle("lk-bare", scene.epochs.length < 2 && !this.show.limit);
     // Under a hand only the kernel knows the waits.
     this.svg.classList.toggle("lk-no-waits", !this.show.waits || this.held > 0);
     this.drawNames();
@@ -341,7 +342,8 @@ export class Timeline {
    * @param {Pick<Scene, "waits">} scene
    */
   keysOf({ waits }) {
-    const marks = new Map(Object.values(waits).map(({ legend, mark }) => [legend, mark]));
+    const seen = this.show.waits ? Object.values(waits) : [];
+    const marks = new Map(seen.map(({ legend, mark }) => [legend, mark]));
     const keys = [...marks].map(([legend, mark]) => {
       const fill = filling(this.hatch, mark);
       const size = { width: 5 * TILE, height: TILE };

@@ -88,6 +88,7 @@ export class View {
     const strip = life.watched(this.strip.node, () => {
       if (this.scene) this.drawStrip();
     });
+    strip.classList.add("lk-ranked");
     const pictures = [strip, this.fold];
     // What tells of a run, and is pale as long as a newer one is awaited; the buttons go on working.
     const told = [this.head, ...pictures, this.figures, this.said, this.words];
@@ -148,7 +149,8 @@ export class View {
     this.foldUnder(Boolean(scene.strip));
     this.plumbing.node.hidden = !this.isUnfolded || !this.fold.open;
     if (!this.plumbing.node.hidden) this.plumbing.draw(scene);
-    this.timeline.draw(scene, this.fold.clientWidth || this.timeline.width || 800);
+    // Told by the page, and not asked for: that would have it lay out all of a notebook once more.
+    this.timeline.draw(scene, this.timeline.width || this.fold.clientWidth || 800);
     this.drawStrip();
     this.drawFigures();
     if (this.timeline.bar < 0) this.say(-1);
