@@ -11,6 +11,7 @@ the two together.
 """
 
 import re
+from collections.abc import Mapping
 
 EXACT = 1e-9  # what floating point may add to a number of two digits, or take from it
 
@@ -75,6 +76,28 @@ def as_typed(value: float) -> str:
     ('34.25', '1,200', '0.3')
     """
     return f"{value:,.{DIGITS_TYPED}f}".rstrip("0").rstrip(".")
+
+
+def worded(text: str, words: Mapping[str, str]) -> str:
+    """Write *text* in the *words* of a page, each of which stands for one of ours.
+
+    A plural stays one, and a capital, too; `widgets/page/pictures/words.js` does the same.
+
+    >>> worded("Samples for the accelerator", {"sample": "batch", "accelerator": "GPU"})
+    'Batches for the GPU'
+    """
+    if not words:
+        return text
+
+    def in_its_place(found: re.Match[str]) -> str:
+        one, name, plural = found.group(0, 1, 2)
+        word = words[name.lower()]
+        if plural:
+            word += "es" if re.search("(s|x|ch|sh)$", word) else "s"
+        return word[:1].upper() + word[1:] if one[0].isupper() else word
+
+    names = "|".join(map(re.escape, words))
+    return re.sub(rf"\b({names})(e?s)?\b", in_its_place, text, flags=re.IGNORECASE)
 
 
 def number(value: float, digits: int | None = None) -> str:

@@ -1,4 +1,4 @@
-"""`heat_map`: a map of two knobs. It starts dark; each try lights a square, as does the tuner."""
+"""`heat_map`: a map of two knobs. It starts unknown; each try lights a square, as does the tuner."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +11,12 @@ from lessonkit.widgets.sandbox import described
 from lessonkit.widgets.widget import Page
 from lessonkit.words import milliseconds
 
+STUCK = "No change of one number helped, so the tuner tries numbers that are all alike."
 MOST_SQUARES = 12  # numbers of a knob: as many squares as anybody looks at side by side
 
 
 class HeatMap(Page):
-    """Map the time per sample over two numbers of calls; a square is dark until somebody lights it.
+    """Map the time per sample over two numbers of calls; nobody knows one until it is tried.
 
     *pipeline* is a function as in `explore`, and *knobs* are two of its arguments, each
     with a range of at most 12 numbers, such as `decode=(1, 4)`. Raise TypeError if they are
@@ -58,6 +59,8 @@ class HeatMap(Page):
         steps = []
         for step in search.steps:
             why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
+            if steps and ", " in step.change:  # which has more than one number
+                why += f" {STUCK}"
             square = [number - 1 for number in step.setting.values()]
             steps.append(square_at(square, step.tried, why))
         self.tell("walk", {"steps": steps})
@@ -67,7 +70,7 @@ class HeatMap(Page):
             f"{knob.label} {knob.texts[0]} to {knob.texts[-1]}" for knob in self.knobs
         )
         what = "Click a square to see its time per sample."
-        return f"A dark map: {across}, {down}. {what}"
+        return f"A map of which nothing is known yet: {across}, {down}. {what}"
 
 
 def square_at(square: list[int], tried: Tried, why: str) -> dict[str, Any]:

@@ -110,7 +110,7 @@ KEYS = (
 STILL = re.compile(r"data:image/png;base64,[^\"]+")  # in a picture that was saved as a page
 # The first page says how busy the accelerator is, while batches come; the picture's figure is that of
 # the whole run, with the wait for the first batch: one page has one of them.
-ONE_LARGE = "body .lk-figures .lk-main { display: none; }\n"
+ONE_LARGE = "body .lk-main { display: none; }\n"
 IN_REPORT = re.compile(r'<img (alt="[^"]*") src="data:image/png;base64,([^"]+)"[^>]*>')
 # Of the first page's question: ms, and counts of workers
 MAKE = 80
@@ -536,7 +536,10 @@ def busy_while_batches_come(workers: int) -> float:
 def picture_of_workers(folder: Path) -> None:
     """Write the picture that lives on the first page, before any Python, and one of it for links."""
     one = explore(
-        loader_with, pinned={"workers": BEGIN}, workers=slider(0, MOST, unit="workers")
+        loader_with,
+        pinned={"workers": BEGIN},
+        words={"accelerator": "GPU", "step": "batch", "element": "batch"},
+        workers=slider(0, MOST, unit="workers"),
     )
     path = one.save(folder / "workers.html")
     (folder / "preview.png").write_bytes(one._repr_mimebundle_()[0]["image/png"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lessonkit.improve.autotune import SearchStep
@@ -17,7 +18,6 @@ from lessonkit.words import counted, milliseconds, number
 from .drawing import (
     CARD,
     INK,
-    PALE,
     PAPER,
     QUIET,
     WIDTH,
@@ -34,11 +34,20 @@ if TYPE_CHECKING:
 
 PER_INCH = 82  # of a scene's heights
 ROW = 30 / PER_INCH  # inches
-HEAD = 0.3  # inches above the highest mark, for its text
+HEAD = 0.45  # inches above the highest mark, for its text and the title of the axis
 LINE = 0.17  # inches of a line of text
 LETTER = 0.062  # inches of a letter, in the mean
 BLUE = COLOURS["Read"]
 RANGE = "#b6c2cf"
+CHANGES: dict[str, Look] = {
+    "less": {"facecolor": "#d3ead6", "edgecolor": "#1b7d2c", "linewidth": 0.8},
+    "more": {
+        "facecolor": "#f8d9d6",
+        "edgecolor": "#c62828",
+        "linewidth": 0.8,
+        "linestyle": "--",
+    },
+}
 LOOKS: dict[str, Look] = {
     "line": {"linewidth": 2},
     "steps": {"linewidth": 1.5, "drawstyle": "steps-post"},
@@ -103,7 +112,8 @@ def plot_curve(curve: Curve) -> Picture:
         dots.append(dot(value, seconds, told, say, marked=value == curve.knee))
     title = f"{name} of {curve.knob.node.method}"
     line = {"kind": "line", "points": curve.points}
-    return dotted("curve", title, words, 180, [line, *dots])
+    axes = Titles(across=name, up="ms per sample")
+    return dotted("curve", title, words, 180, [line, *dots], axes)
 
 
 def plot_search(steps: Sequence[SearchStep]) -> Picture:
@@ -131,7 +141,8 @@ def plot_search(steps: Sequence[SearchStep]) -> Picture:
     words = f"{counted(count, 'runs')} from left to right"
     words += f", {milliseconds(first)} to {milliseconds(last)}, {len(stairs)} kept"
     line = {"kind": "steps", "points": [*stairs, (count, last)]}
-    return dotted("search", "how long each run took", words, 170, [line, *dots])
+    axes = Titles(across="runs, in their order", up="ms of a run")
+    return dotted("search", "how long each run took", words, 170, [line, *dots], axes)
 
 
 def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Picture:
@@ -155,17 +166,22 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
     for name, now in steps:
         told = in_words(now)
         if now != before:
-            less = "less" if now < before else "more"
-            told += f", {in_words(abs(now - before))} {less}"
+            told += f", {in_words(abs(now - before))} {change_of(before, now)}"
         short, long = sorted((before, now))
         bar = {"kind": "bar", "points": [(0, 1), (short, 1)], "say": f"{name}: {told}"}
         change = {"kind": "bar", "points": [(short, 1), (long, 1)], "text": told}
-        marks = [bar, change | {"hatched": True}]
+        marks = [bar, change | {"change": change_of(before, now)}]
         rows.append({"name": name, "height": 30, "top": 1, "marks": marks})
         before = now
     names = {(index + 0.5) * ROW: name for index, (name, _) in enumerate(steps)}
     panel = Panel(len(rows) * ROW, names, partial(draw_bars, rows), title, words)
-    return chart("waterfall", panel, rows, in_seconds=True)
+    axes = Titles(across="time of the whole run")
+    return chart("waterfall", panel, rows, axes, in_seconds=True)
+
+
+def change_of(before: float, now: float) -> str:
+    """Return whether something has become less or more; what stays is neither, but has no length."""
+    return "less" if now <= before else "more"
 
 
 def plot_settings(settings: Sequence[TimedSetting], least: float) -> Picture:
@@ -208,16 +224,37 @@ def dot(x: float, y: float, text: str, say: str, **look: bool) -> Data:
     return {"kind": "dot", "points": [(x, y)], "text": text, "say": say, **look}
 
 
-def dotted(kind: str, title: str, words: str, height: int, marks: list[Data]) -> Picture:
+class Titles(NamedTuple):
+    """What the axes of a chart have; a vertical one there is only where rows have no names."""
+
+    across: str
+    up: str = ""
+
+
+def dotted(
+    kind: str, title: str, words: str, height: int, marks: list[Data], axes: Titles
+) -> Picture:
     """Make a picture of this *kind* of *marks*, a line and its dots; *height* is in pixels."""
     top = max(y for mark in marks for _, y in mark["points"])
     row = {"height": height, "top": top, "marks": marks}
     floor = height / PER_INCH
-    draw = partial(draw_dots, marks, floor, (floor - HEAD) / (top or 1))
-    return chart(kind, Panel(floor, {floor: "0 ms"}, draw, title, words), [row])
+    full = (floor - HEAD) / (top or 1)
+    draw = partial(draw_dots, marks, floor, full)
+    heights = {floor - full * at / 1e3: number(at) for at in heights_of(top * 1e3)}
+    return chart(kind, Panel(floor, heights, draw, title, words), [row], axes)
 
 
-def chart(kind: str, panel: Panel, rows: list[Data], in_seconds: bool = False) -> Picture:
+def heights_of(most: float) -> list[float]:
+    """Return three or four round numbers from 0 to *most*, for an axis."""
+    least = most / 3 or 1
+    power = 10.0 ** (log10(least) // 1)
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
+    return [step * count for count in range(int(most / step + 1e-9) + 1)]
+
+
+def chart(
+    kind: str, panel: Panel, rows: list[Data], axes: Titles, in_seconds: bool = False
+) -> Picture:
     """Make a picture of this *kind* of *rows*, on an axis as long as they are.
 
     A row has a height in pixels, what its *top* stands for, perhaps a name, and marks:
@@ -233,12 +270,22 @@ def chart(kind: str, panel: Panel, rows: list[Data], in_seconds: bool = False) -
     scene = {
         "title": panel.title,
         "words": panel.words,
+        **axes._asdict(),
         "from": first,
         "to": last,
         "seconds": in_seconds,
         "rows": rows,
     }
-    return Picture(f"{kind}: {panel.words}", scene, [panel], ends, in_seconds=in_seconds)
+    drawn = panel._replace(draw=partial(draw_titled, panel, axes))
+    return Picture(f"{kind}: {panel.words}", scene, [drawn], ends, in_seconds=in_seconds)
+
+
+def draw_titled(panel: Panel, titles: Titles, axes: Axes) -> None:
+    """Draw a *panel* with the *titles* of its axes: one below the numbers, one above them."""
+    panel.draw(axes)
+    low, high = axes.get_xlim()
+    write_text(axes, high, panel.height + 0.34, titles.across, ha="right", color=QUIET)
+    write_text(axes, low, 0.06, f" {titles.up}", color=QUIET)
 
 
 def draw_dot(axes: Axes, x: float, y: float, *, fill: str) -> None:
@@ -252,11 +299,7 @@ def draw_bars(rows: list[Data], axes: Axes) -> None:
         top = index * ROW
         for mark in row["marks"]:
             (start, _), (end, _) = mark["points"]
-            look = (
-                {"hatch": "////", **PALE}
-                if "hatched" in mark
-                else {"facecolor": BLUE, "linewidth": 0}
-            )
+            look = CHANGES.get(mark.get("change", ""), {"facecolor": BLUE, "linewidth": 0})
             draw_boxes(axes, [(start, end, top + ROW / 8, 0.75 * ROW)], **look)
         x = end + 0.008 * axes.get_xlim()[1]
         write_text(axes, x, top + ROW / 2, mark["text"], bbox=CARD)
@@ -278,8 +321,11 @@ def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
             axes.plot(xs, ys, **LOOKS["dot"] | ring)
         if text := mark.get("text"):
             wide = LETTER * len(text) * (high - low) / WIDTH
-            left = min(max(xs[0] - wide / 2, low), high - wide)
-            y = ys[0] - LINE
+            # Beside a line that comes down from above, and not on it
+            is_step = marks[0]["kind"] == "steps" and ys[0] + 2 * LINE < floor
+            begin = xs[0] + 0.02 * (high - low) if is_step else xs[0] - wide / 2
+            left = min(max(begin, low), high - wide)
+            y = ys[0] + (LINE if is_step else -LINE)
             if left >= free or abs(y - above) >= LINE:
                 free = left + wide
                 above = y

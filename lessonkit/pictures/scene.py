@@ -158,6 +158,7 @@ class Scene(TypedDict):
     data: str  # what is wrong with the data that the model sees; empty if nothing is
     perSample: float | None  # seconds
     limit: float  # seconds per sample, which no run with this work gets below
+    words: dict[str, str]  # of the page, by those of ours for which they stand
     strip: StripScene | None  # of several ranks
     formula: NotRequired[FormulaScene]
     verdict: NotRequired[VerdictScene]
@@ -176,7 +177,7 @@ class ChartMark(TypedDict):
     points: Sequence[tuple[float, float]]
     text: NotRequired[str]  # beside it
     say: NotRequired[str]  # what is said of it where one points
-    hatched: NotRequired[bool]
+    change: NotRequired[str]  # of a bar that says what has changed: "less" or "more"
     marked: NotRequired[bool]
     hollow: NotRequired[bool]
 
@@ -195,6 +196,8 @@ ChartScene = TypedDict(
     {
         "title": str,
         "words": str,
+        "across": str,  # what the horizontal axis has
+        "up": str,  # and the vertical one; empty where rows have names
         "from": float,
         "to": float,
         "seconds": bool,  # whether the axis has these, and not plain numbers

@@ -7,24 +7,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from math import ceil, log2
 from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import NS, Trace
-from lessonkit.words import counted, milliseconds, number, percent
+from lessonkit.words import counted, milliseconds, number, percent, worded
 
 from .drawing import (
     CARD,
     INK,
     PALE,
     PAPER,
+    PIXELS,
     QUIET,
+    WIDTH,
     Look,
     Panel,
     Picture,
     draw_boxes,
     write_text,
 )
+from .envelope import Work, envelope_of, is_dense
+from .labels import Labelled, written
 from .layout import COLOURS, COUNT, IDLE, NOT_WORK, Bar, layout
 from .scene import StripScene
 
@@ -38,13 +43,20 @@ SHARES = {
 }
 
 LONGEST_NAME = 24  # letters, at the left of a row
+LINE = 0.07  # inches, of a wait
+NAMED = 0.15  # inches, from the name of a rank to the next
+POINT = PIXELS / WIDTH / 72  # pixels on the page
+SEEN = 6  # pixels, of a wait in a row of which only an envelope is drawn
+OUR_WORDS: Mapping[str, str] = {}
 Stretches = list[tuple[int, int, int]]  # rank, start and end in nanoseconds
 
 
-def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
+def plot_timelines(
+    traces: Mapping[str, Trace], words: Mapping[str, str] = OUR_WORDS
+) -> Picture:
     """Draw *traces* below each other, each under its title, against the same time.
 
-    Raises ValueError without a trace.
+    It is told in the *words* of a page, as in `explore`. Raises ValueError without a trace.
 
     >>> from lessonkit import ArtificialDataset, benchmark
     >>> plot_timelines({"": benchmark(ArtificialDataset(6).prefetch(1), num_epochs=1)})
@@ -52,23 +64,23 @@ def plot_timelines(traces: Mapping[str, Trace]) -> Picture:
     """
     if not traces:
         raise ValueError("plot_timelines: there is no run to draw")
-    runs = [Timeline(trace) for trace in traces.values()]
-    told = [run_in_words(title, traces) for title in traces]
+    runs = [Timeline(trace, words) for trace in traces.values()]
+    told = [worded(run_in_words(title, traces), words) for title in traces]
     panels = [
-        Panel(run.height, run.names, run.draw, title, words)
-        for run, title, words in zip(runs, traces, told, strict=True)
+        Panel(run.height, run.names, run.draw, title, heading)
+        for run, title, heading in zip(runs, traces, told, strict=True)
     ]
     kinds = {bar.kind for run in runs for bar in run.bars}
     shown = [wait for kind, wait in NOT_WORK.items() if kind in kinds]
     patterns = {wait.legend: wait.pattern for wait in shown}  # some look alike
     keys = [{"label": label, "hatch": hatch, **PALE} for label, hatch in patterns.items()]
-    words = "; ".join(
-        f"{title}: {words}" if title else words
-        for title, words in zip(traces, told, strict=True)
+    whole = "; ".join(
+        f"{title}: {heading}" if title else heading
+        for title, heading in zip(traces, told, strict=True)
     )
     longest = max(trace.duration for trace in traces.values())
     scene = {"runs": [*zip(traces, told, traces.values(), strict=True)]}
-    return Picture(f"timeline: {words}", scene, panels, (0, longest or 1), keys)
+    return Picture(f"timeline: {whole}", scene, panels, (0, longest or 1), keys)
 
 
 def run_in_words(title: str, traces: Mapping[str, Trace]) -> str:
@@ -87,10 +99,10 @@ def run_in_words(title: str, traces: Mapping[str, Trace]) -> str:
 class Timeline:
     """The lanes of one run, from top to bottom: a row begins at its top, and all fit the height."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, words: Mapping[str, str] = OUR_WORDS) -> None:
         found = layout(trace)
-        self.rows = found.rows
-        self.bars = found.bars
+        self.rows = [row._replace(stage=worded(row.stage, words)) for row in found.rows]
+        self.bars = [bar._replace(note=worded(bar.note, words)) for bar in found.bars]
         self.epochs = [epoch.start for epoch in trace.epochs]
         self.duration = trace.duration
         lanes = sum(row.lanes for row in self.rows)
@@ -106,9 +118,12 @@ class Timeline:
         self.height = max(height, 0.4)  # inches
 
     def draw(self, axes: Axes) -> None:
-        """Draw bars, labels and epochs."""
+        """Draw bars, labels and epochs; in place of too many bars of a row, an envelope."""
         points = axes.bbox.width / axes.figure.dpi * 72 / axes.get_xlim()[1]  # of a second
-        work = [bar for bar in self.bars if bar.kind == "work"]
+        scale = points * POINT / NS  # pixels of a nanosecond
+        dense = self.draw_envelopes(axes, scale)
+        bars = [bar for bar in self.bars if bar.row not in dense]
+        work = [bar for bar in bars if bar.kind == "work"]
         # Lines around a bar are no thicker than a share of it, and not at whole pixels: a
         # narrow bar would get none, or one that is too much.
         lines = [min(0.9, 0.15 * (bar.end - bar.start) / NS * points) for bar in work]
@@ -116,11 +131,20 @@ class Timeline:
         outlined = {"edgecolor": PAPER, "linewidth": lines, "snap": False}
         self.draw_bars(axes, work, 0.015, facecolor=colours, **outlined)
         for kind, wait in NOT_WORK.items():
-            if waits := [bar for bar in self.bars if bar.kind == kind]:
-                self.draw_bars(axes, waits, self.lane * 0.22, hatch=wait.pattern, **PALE)
+            waits = [
+                bar
+                for bar in self.bars
+                if bar.kind == kind
+                and (bar.row not in dense or (bar.end - bar.start) * scale >= SEEN)
+            ]
+            if waits:  # a line, so that work stands out
+                line = PALE | {"linewidth": 0}
+                self.draw_bars(
+                    axes, waits, (self.lane - LINE) / 2, hatch=wait.pattern, **line
+                )
         if counts := [bar for bar in self.bars if bar.kind == COUNT]:
             self.draw_bars(axes, counts, 0.015, facecolor=COLOURS["Ready"], linewidth=0)
-        self.write_labels(axes, points)
+        self.write_labels(axes, bars, points)
         if len(self.epochs) > 1:
             self.draw_epochs(axes, points)
 
@@ -133,23 +157,77 @@ class Timeline:
             boxes.append((bar.start / NS, bar.end / NS, top, full * bar.level))
         draw_boxes(axes, boxes, **look)
 
+    def draw_envelopes(self, axes: Axes, scale: float) -> set[int]:
+        """Draw the rows that have too many bars; return which they are.
+
+        A nanosecond has *scale* pixels.
+        """
+        rows: list[list[Work]] = [[] for _ in self.rows]
+        for bar in self.bars:
+            if bar.kind == "work":
+                rows[bar.row].append(Work(bar.lane, bar.start * scale, bar.end * scale))
+        dense = {index for index, work in enumerate(rows) if is_dense(work)}
+        for index in dense:
+            row = self.rows[index]
+            start, step, shares = envelope_of(rows[index], row.lanes)
+            full = row.lanes * self.lane - 0.03
+            floor = self.tops[index] + 0.015 + full
+            boxes = []
+            for at, share in enumerate(shares):
+                begin = (start + at * step) / scale / NS
+                end = (start + (at + 1) * step) / scale / NS
+                boxes.append((begin, end, floor - share * full, share * full))
+            draw_boxes(axes, boxes, facecolor=row.colour, linewidth=0, antialiased=False)
+        return dense
+
     def top(self, bar: Bar) -> float:
         """Return where the lane of *bar* begins."""
         return self.tops[bar.row] + bar.lane * self.lane
 
-    def write_labels(self, axes: Axes, points: float) -> None:
-        """Name the element of each bar where there is room, count, and say how long it waits."""
+    def write_labels(self, axes: Axes, bars: list[Bar], points: float) -> None:
+        """Name the elements of *bars*, row by row, count, and say how long the accelerator waits."""
         size = min(9.0, self.lane * 45)
         if size <= 6:
             return
+
+        def wide(text: str) -> float:
+            return (len(text) * size * 0.64 + 3) * POINT
+
+        scale = points * POINT / NS
+        for index, row in enumerate(self.rows):
+            named = [
+                bar for bar in bars if bar.row == index and bar.label and bar.kind == "work"
+            ]
+            named.sort(key=lambda bar: bar.start)
+            places = [
+                Labelled(
+                    bar.lane,
+                    bar.label,
+                    (bar.start + bar.end) / 2 * scale,
+                    (bar.end - bar.start) * scale,
+                )
+                for bar in named
+            ]
+            # A number may be wider than its bar: behind it is the colour of that.
+            plate = CARD | {"facecolor": row.colour, "pad": 0.5}
+            for at in written(places, wide) if places else ():
+                self.write(axes, named[at], named[at].label, size, plate)
+        for bar in bars:
+            if bar.kind not in (IDLE, COUNT):
+                continue
+            room = (bar.end - bar.start) * scale
+            texts = waits_in_words(bar) if bar.kind == IDLE else [bar.label]
+            if text := next((one for one in texts if wide(one) <= room), ""):
+                self.write(axes, bar, text, size, CARD if bar.kind == IDLE else None)
+
+    def write(
+        self, axes: Axes, bar: Bar, text: str, size: float, plate: Look | None
+    ) -> None:
+        """Write *text* in the middle of *bar*, on a *plate* if there is one."""
+        x = (bar.start + bar.end) / NS / 2
+        y = self.top(bar) + self.lane / 2
         middle: Look = {"ha": "center", "va": "center_baseline", "clip_on": True}
-        for bar in self.bars:
-            room = (bar.end - bar.start) / NS * points
-            if bar.label and len(bar.label) * size * 0.64 + 3 < room:
-                x = (bar.start + bar.end) / NS / 2
-                y = self.top(bar) + self.lane / 2
-                look = middle | ({"bbox": CARD} if bar.kind == IDLE else {})
-                write_text(axes, x, y, bar.label, color="#000000", size=size, **look)
+        write_text(axes, x, y, text, color="#000000", size=size, bbox=plate, **middle)
 
     def draw_epochs(self, axes: Axes, points: float) -> None:
         """Draw the beginning of each epoch, and its name, in full where there is room."""
@@ -161,6 +239,16 @@ class Timeline:
             texts = f" epoch {count}", f" {count}", ""
             text = next(text for text in texts if not text or len(text) <= letters)
             write_text(axes, start, 0.09, text, size=8, color=QUIET)
+
+
+def waits_in_words(bar: Bar) -> list[str]:
+    """Return what may be written on a *bar* that says how long the accelerator waits.
+
+    The longest text comes first.
+    """
+    words = f"waits {bar.label}"
+    cause = bar.note.split(",")[0]
+    return [*([f"{words} for {cause}"] if cause else []), words, bar.label]
 
 
 def cut(stage: str) -> str:
@@ -194,8 +282,8 @@ def plot_ranks(ranks: Ranks) -> Picture:
             top = rank * row
             axes.plot([x, x], [top, top + row], color=INK, solid_capstyle="butt")
 
-    named = count if count <= 16 else 0  # the rows of more are too thin for names
-    names = {(rank + 0.5) * row: f"rank {rank}" for rank in range(named)}
+    every = 2 ** max(0, ceil(log2(NAMED / row)))  # thin rows have no room for all names
+    names = {(rank + 0.5) * row: f"rank {rank}" for rank in range(0, count, every)}
     words = ranks_in_words(ranks)
     panel = Panel(row * count, names, draw, words=words)
     keys = [{"label": label, "facecolor": colour} for label, colour in SHARES.items()]

@@ -6,7 +6,7 @@ import html
 import json
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import product
@@ -26,12 +26,13 @@ from lessonkit.explain.compare import compare
 from lessonkit.pictures.drawing import Drawing
 from lessonkit.pictures.roofs import plot_roofs
 from lessonkit.pictures.scene import ExploreState, Failed, Scene
-from lessonkit.words import milliseconds, size
+from lessonkit.pictures.timeline import plot_timelines
+from lessonkit.words import milliseconds, size, worded
 
 from .controls import Values, controls_of
 from .formula import Formula
 from .goals import Attempt, ChallengeTask
-from .page_data import Json, packed, page_data
+from .page_data import OUR_WORDS, Json, packed, page_data
 from .sandbox import described, in_time, sentence_of
 from .widget import BUILT, Page
 
@@ -53,6 +54,8 @@ class Explore(Page):
     its terms light the bars of the stage that has their name, and a bar's end can be
     dragged. With *roofs* it also draws how many samples per second each part allows, and the run
     as a line below, as `plot_roofs` does.
+    *words* are those of the page, by ours: with `words={"accelerator": "GPU", "sample": "batch"}`
+    the picture says GPU and batch, as the text around it does.
 
     Each of *controls* has the name of an argument, and is abbreviated as in `interact`:
     (least, most), (least, most, step), a list, a dictionary of texts and values, True or
@@ -75,15 +78,21 @@ class Explore(Page):
         pinned: Values | None = None,
         formula: str = "",
         roofs: bool = False,
+        words: Mapping[str, str] = OUR_WORDS,
         **controls: Any,
     ) -> None:
-        own = isinstance(formula, str) and isinstance(roofs, bool)
-        if not own or not isinstance(pinned or {}, dict):
-            raise TypeError("pinned, formula, roofs: no control can have this name")
+        are_ours = (
+            isinstance(formula, str)
+            and isinstance(roofs, bool)
+            and isinstance(words, Mapping)
+        )
+        if not are_ours or not isinstance(pinned or {}, dict):
+            raise TypeError("pinned, formula, roofs, words: no control can have this name")
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
         self.pinned = pinned
         self.roofs = roofs
+        self.words = words
         self.last_baseline: tuple[Values, Scene | None] = ({}, None)
         self.controls = controls_of(pipeline, controls)
         self.cancelled = threading.Event()  # of the last real run
@@ -99,6 +108,10 @@ class Explore(Page):
             "formula": self.formula.spec(self.controls) if self.formula else None,
             "roofs": roofs,
         }
+        if asked := state["task"]:
+            asked["goals"] = [worded(goal, words) for goal in asked["goals"]]
+        if told := state["formula"]:
+            told["said"] = worded(told["said"], words)
         runs: dict[str, Trace] = {}
         try:
             if pinned is not None:
@@ -192,11 +205,15 @@ class Explore(Page):
             return described(self.pipeline, **values).simulate(rank)
 
         trace = in_time("this pipeline", run)
-        drawn = page_data(trace, roofs=self.roofs)
+        drawn = page_data(trace, words=self.words, roofs=self.roofs)
         if self.formula:
             drawn["formula"] = self.formula.judge(trace, values)
         if self.task:
-            drawn["verdict"] = self.task.judge(Attempt(trace, values, self.start))
+            drawn["verdict"] = verdict = self.task.judge(Attempt(trace, values, self.start))
+            verdict["goals"] = [
+                (met, worded(said, self.words)) for met, said in verdict["goals"]
+            ]
+            verdict["message"] = worded(verdict["message"], self.words)
         return trace, drawn
 
     def compared(self, values: Values, rank: int = 0) -> Scene:
@@ -253,12 +270,18 @@ class Explore(Page):
                 text = f"Cancelled after {milliseconds(real.duration)}."
                 return self.tell("stopped", text=text, id=id)
             # It may have many spans
-            draw = partial(page_data, real)
+            draw = partial(page_data, real, words=self.words)
             scene = in_time("drawing this run", draw, 60, cancelled)
             self.tell("real", {"scene": scene, **side_by_side(predicted, real)}, id=id)
         except BaseException as error:  # whatever it is: the page waits for an end
             text = "Cancelled." if cancelled.is_set() else sentence_of(error)
             self.tell("stopped", text=text, id=id)
+
+    def stored(self) -> Drawing | None:
+        """Return the picture that a notebook keeps, in the words of the page."""
+        if not self.runs or any(run.ranks for run in self.runs.values()):
+            return super().stored()
+        return plot_timelines(self.runs, words=self.words)
 
     def __repr__(self) -> str:
         """Say where the controls begin, and what the run there is like."""
@@ -293,8 +316,16 @@ def side_by_side(predicted: Trace, real: Trace) -> Json:
 explore = Explore  # as users write it
 
 
-def show(dataset: Any, *, pinned: Any = None, **options: Any) -> Explore:
+def show(
+    dataset: Any,
+    *,
+    pinned: Any = None,
+    words: Mapping[str, str] = OUR_WORDS,
+    **options: Any,
+) -> Explore:
     """Show the run of the `Dataset` *dataset*, and below it that of another one if it is *pinned*.
+
+    *words* are those of the page, as in `explore`.
 
     *options* are keywords of `benchmark`. With *ranks* among them, *dataset* is a function
     that makes the pipeline of a rank. Raises TypeError if it is neither.
@@ -307,7 +338,8 @@ def show(dataset: Any, *, pinned: Any = None, **options: Any) -> Explore:
     def pipeline(made: Any = dataset) -> Any:
         return made, options
 
-    return Explore(pipeline, pinned=None if pinned is None else {"made": pinned})
+    beside = None if pinned is None else {"made": pinned}
+    return Explore(pipeline, pinned=beside, words=words)
 
 
 def by_itself(explore: Explore, suffix: str, title: str, caption: str) -> str:

@@ -1,7 +1,7 @@
 """A run as the page draws it: layout, plumbing and figures, as plain numbers and texts."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from lessonkit.engine.trace import Trace
@@ -20,27 +20,35 @@ from lessonkit.pictures.scene import (
     WaitScene,
 )
 from lessonkit.pictures.timeline import strip_scene
-from lessonkit.words import counted, milliseconds, percent, size
+from lessonkit.words import counted, milliseconds, percent, size, worded
 
 Json = dict[str, Any]  # an object as the page gets it
 
+OUR_WORDS: Mapping[str, str] = {}  # a page that has none of its own says all as we do
 
-def page_data(trace: Trace, most: int = 5000, *, roofs: bool = False) -> Scene:
-    """Collect everything that the page shows of *trace*, with its *roofs* if they are asked for.
 
-    It draws at most *most* bars, because more cannot be told apart.
+def page_data(
+    trace: Trace,
+    most: int = 5000,
+    words: Mapping[str, str] = OUR_WORDS,
+    *,
+    roofs: bool = False,
+) -> Scene:
+    """Collect everything that the page shows of *trace*, in the *words* of that page.
+
+    It draws at most *most* bars, because more cannot be told apart, and its *roofs* if they are asked for.
     """
     laid = layout(trace)
     path = critical_path(trace)
     note = path.sentence
     found = limits(trace)
-    figures, words, limit = figures_and_words(trace, note, found)
+    figures, summary, limit = figures_and_words(trace, note, found)
     if len(laid.bars) > most:
         note = f"Only the first {most:,} of {len(laid.bars):,} bars are drawn. {note}"
         first = sorted(laid.bars, key=lambda bar: bar.start)[:most]
         laid = laid._replace(bars=first)
     bar_of = {span: number for number, bar in enumerate(laid.bars) for span in bar.spans}
-    scene: Scene = {
+    drawn: Scene = {
         "end": micros(ended(trace)),
         "unit": trace.counts[1],
         "rows": rows_of(laid.rows),
@@ -54,16 +62,37 @@ def page_data(trace: Trace, most: int = 5000, *, roofs: bool = False) -> Scene:
         ],
         "events": events(trace, laid.names),
         "figures": figures,
-        "summary": words,
+        "summary": summary,
         "note": note,
         "data": ", ".join(data_quality(trace)),
         "perSample": trace.per_sample if trace.samples else None,
         "limit": limit,
+        "words": dict(words),
         "strip": strip_scene(trace.ranks, trace) if trace.ranks else None,
     }
     if roofs and trace.samples and found.bound:
-        scene["roofs"] = roofs_scene(found.roofs)
-    return scene
+        drawn["roofs"] = roofs_scene(found.roofs)
+    if words:
+        say_in(words, drawn)
+    return drawn
+
+
+def say_in(words: Mapping[str, str], drawn: Scene) -> None:
+    """Put what is *drawn* into the *words* of its page."""
+    for row in drawn["rows"]:
+        row["stage"] = worded(row["stage"], words)
+    for part in drawn["parts"]:
+        part["name"] = worded(part["name"], words)
+    for wait in drawn["waits"].values():
+        wait["legend"] = worded(wait["legend"], words)
+        wait["sentence"] = worded(wait["sentence"], words)
+    drawn["figures"] = [
+        (worded(value, words), worded(what, words)) for value, what in drawn["figures"]
+    ]
+    drawn["bars"]["note"] = [worded(note, words) for note in drawn["bars"]["note"]]
+    drawn["summary"] = worded(drawn["summary"], words)
+    drawn["note"] = worded(drawn["note"], words)
+    drawn["data"] = worded(drawn["data"], words)
 
 
 def rows_of(rows: Sequence[Row]) -> list[RowScene]:

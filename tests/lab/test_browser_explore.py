@@ -122,7 +122,9 @@ def test_the_sliders_stay_in_sight_as_long_as_the_picture_does(shown: Shown) -> 
 
 def test_the_picture_is_the_trace(shown: Shown) -> None:
     shown.is_picture_of(buffer=1, calls=2)
-    figure = shown.page.locator(".lk-figures div", has_text="per sample").locator("b")
+    figure = shown.page.locator(
+        ":is(.lk-main, .lk-figures div)", has_text="per sample"
+    ).locator("b")
     duration = run(buffer=1, calls=2).duration
     assert figure.inner_text() == f"{duration / 6 * 1e3:.1f} ms"
 
@@ -175,6 +177,7 @@ def test_arrow_keys_step_the_playhead(shown: Shown) -> None:
 def test_the_plumbing_shows_who_is_where(shown: Shown) -> None:
     trace = run(buffer=1, calls=2)
     laid = layout(trace)
+    shown.button("Show the boxes").click()
     shown.time.focus()
     shown.page.keyboard.press("Home")
     for now in sorted({at for bar in laid.bars for at in (bar.start, bar.end)} - {0}):

@@ -32,6 +32,35 @@ def test_the_page_is_held_to_what_is_written_here() -> None:
         assert [[value, write(value)] for value, _ in table[name]] == table[name]
 
 
+NAMES = json.loads((page.TESTS / "names.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("text", "own", "said"), NAMES)
+def test_a_page_has_words_of_its_own(text: str, own: dict[str, str], said: str) -> None:
+    assert words.worded(text, own) == said
+
+
+def test_all_that_a_view_says_is_in_the_words_of_its_page() -> None:
+    own = {"accelerator": "GPU", "sample": "image"}
+    task = challenge(
+        "Be fast.",
+        goals=[goals.per_sample(at_most=0.01)],
+        pipeline=lambda slots=0: (ArtificialDataset(3).prefetch(slots), {"num_epochs": 1}),
+        slots=(0, 2),
+        words=own,
+    )
+    state = json.loads(task.state)
+    # Identifiers of the page stay: how it counts, and the words themselves
+    state["scene"] |= {"words": {}, "unit": "", "bars": [], "events": []}
+    state["task"]["text"] = ""
+    assert not re.search(
+        r"\b(accelerator|samples?)\b", json.dumps(state).replace("perSample", "")
+    )
+    assert "GPU busy" in json.dumps(state)
+    assert "time per image" in json.dumps(state)
+    assert "images in" in repr(task)
+
+
 def test_a_unit_is_no_plural() -> None:
     assert [words.counted(1, unit) for unit in ("ms", "s", "MB/s", "%", "")] == [
         "1 ms",

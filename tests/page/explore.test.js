@@ -155,7 +155,7 @@ test("a square tells its time, and the steps of the tuner that led there", () =>
   model = new Model({ state });
   const map = new HeatMap(new Life(model), page.document.createElement("div"));
   const nameOf = (x, y) => map.squares[x][y].node.getAttribute("aria-label");
-  assert.equal(nameOf(1, 0), "decode 2, augment 1: dark");
+  assert.equal(nameOf(1, 0), "decode 2, augment 1: not known yet");
   const step = (square, text, why) => ({ square, seconds: Number(text), text, why });
   const steps = [step([1, 0], "2", "Not taken: slower."), step([1, 0], "2", "Taken: fewer calls.")];
   model.say({ about: "walk", steps: [step([1, 0], "2", "")] }); // by a hand

@@ -14,10 +14,11 @@ const barsOf = (kinds) => ({ row: kinds.map((_, index) => index), kind: kinds })
 
 test("rows share the height by their lanes", () => {
   const scene = sceneOf({ rows: [row(1), row(3)], bars: barsOf(["", ""]) });
-  const { lane, tops, floor } = heightsOf(scene, 220, false);
+  const { lane, tops, floor, height } = heightsOf(scene, 220, false);
   assert.equal(lane, (220 - TOP - BOTTOM - 2 * GAP) / 4);
   assert.deepEqual(tops, [TOP + GAP / 2, TOP + GAP / 2 + lane + GAP]);
-  assert.equal(floor, TOP + GAP / 2 + 4 * lane + 2 * GAP);
+  assert.equal(floor, TOP + 4 * lane + 2 * GAP);
+  assert.equal(height, 220);
 });
 
 test("a row of waits is lower than one of work, and a row of counts higher", () => {
@@ -30,6 +31,14 @@ test("under each row there is room for the band of a baseline run", () => {
   const [first, second] = heightsOf(scene, 220, true).tops;
   const { lane } = heightsOf(scene, 220, true);
   assert.equal(second - first, lane + GAP + BAND);
+});
+
+test("a picture ends below its axis, however high it might be", () => {
+  const scene = sceneOf({ rows: [row(1)], bars: barsOf([""]) });
+  const { height, floor, lane } = heightsOf(scene, 480, false);
+  assert.equal(lane, 38);
+  assert.equal(height, floor + BOTTOM);
+  assert.equal(floor, TOP + GAP + lane);
 });
 
 test("a picture grows until its labels have room, and no further", () => {

@@ -28,10 +28,15 @@ from tools.browser import WIDE, Visit
 
 LEGIBLE = 12  # pixels: of a bar with a label
 PHONE = 360  # pixels: what a lesson leaves of a narrow screen
+# Labels are above all bars, and in their order.
+LABEL_OF = """((bar) => bar.closest("svg").querySelector(".lk-labels")
+    .children[[...bar.parentElement.children].indexOf(bar)])"""
 BARS = """(stage) => [...document.querySelectorAll("rect.lk-bar")]
     .filter((bar) => bar.dataset.stage === stage && !bar.classList.contains("lk-wait"))
-    .map((bar) => [bar.getBoundingClientRect(), bar.nextElementSibling.textContent])
-    .map(([{ top, bottom, height }, label]) => [top, bottom, height, label])"""
+    .map((bar) => [bar.getBoundingClientRect(), labelOf(bar).textContent])
+    .map(([{ top, bottom, height }, label]) => [top, bottom, height, label])""".replace(
+    "labelOf", LABEL_OF
+)
 PINNED = """() => [...document.querySelectorAll(".lk-ghosts path")]
     .map((path) => path.getBoundingClientRect())
     .filter(({ width }) => width)
@@ -145,7 +150,9 @@ def test_a_curve_of_another_figure_has_no_limit(visit: Visit) -> None:
 
 
 WRITTEN = """() => [...document.querySelectorAll("rect.lk-bar:not(.lk-wait, .lk-count)")]
-    .map((bar) => [Number(bar.dataset.start), bar.nextElementSibling.textContent])"""
+    .map((bar) => [Number(bar.dataset.start), labelOf(bar).textContent])""".replace(
+    "labelOf", LABEL_OF
+)
 
 
 def test_a_number_stands_on_its_bar_or_is_left_out_whole(visit: Visit) -> None:
@@ -231,7 +238,7 @@ STEPS = """(stage) => [...document.querySelectorAll(`rect.lk-count[data-stage=${
     .map((rect) => [rect.dataset.start, rect.dataset.length, rect.getBoundingClientRect().height])
     .map((step) => step.map(Number))"""
 ON_BARS = """(stage) => [...document.querySelectorAll(`rect.lk-bar[data-stage=${stage}]`)]
-    .map((rect) => rect.nextElementSibling.textContent)"""
+    .map((rect) => labelOf(rect).textContent)""".replace("labelOf", LABEL_OF)
 
 
 def test_queue_and_ready_are_staircases_and_batches_are_called_by_their_numbers(
@@ -357,6 +364,7 @@ def test_a_faster_setting_has_shorter_bars_on_the_axis_of_the_run_it_is_compared
 
 def test_of_many_workers_the_plumbing_says_how_many_are_not_drawn(visit: Visit) -> None:
     Alone(visit, explore(loader, workers=[9]))
+    visit.page.get_by_role("button", name="Show the boxes").click()
     chips = visit.page.locator(".lk-box:has-text('9 workers') .lk-chips")
     assert chips.locator(".lk-chip").count() == 5
     assert "+4" in chips.inner_text()
@@ -444,6 +452,8 @@ def test_the_limit_of_a_run_is_a_line_on_its_axis(
     Alone(visit, show(dataset, **options, **({"pinned": before} if before else {})))
     trace = benchmark(dataset, **options)
     share = limits(trace).bound / trace.duration
+    assert visit.page.evaluate(LIMIT)["names"] == []  # until somebody asks
+    visit.page.get_by_role("button", name="what could it be at best").click()
     found = visit.page.evaluate(LIMIT)
     begin = found["begin"]
     assert found["names"] == ["limit"]

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   counted,
@@ -6,6 +7,7 @@ import {
   journey,
   sentence,
   who,
+  worded,
 } from "../../lessonkit/widgets/page/pictures/words.js";
 import { sceneOf } from "./support/page.js";
 
@@ -63,4 +65,17 @@ test("a journey has the bars of the same sample, those of its batch among them",
   assert.deepEqual([...journey(SCENE, 1)], [1, 2]);
   assert.deepEqual([...journey(SCENE, 0)], [0]);
   assert.deepEqual([...journey(SCENE, 3)], [3]); // what works on no sample shares none
+});
+
+// Python writes what it sends by the same rule: tests/package/test_words.py reads this, too.
+const NAMES = JSON.parse(readFileSync(new URL("names.json", import.meta.url), "utf8"));
+
+for (const [text, words, said] of NAMES) {
+  test(`in the words of a page: ${text}`, () => assert.equal(worded(text, words), said));
+}
+
+test("a bar is told in the words of its page", () => {
+  const scene = { ...SCENE, words: { accelerator: "GPU", sample: "batch" } };
+  assert.match(sentence(scene, 3).subject, /^The GPU waits/);
+  assert.match(sentence(scene, 1).subject, /^Read, batch 0:/);
 });

@@ -96,6 +96,10 @@ def growing(samples: int) -> Any:
     return later, {**ONCE, "train": 0}
 
 
+def crowd() -> Dataset:
+    return Dataset.range(400).map(cost=0.010, num_parallel_calls=2)
+
+
 def puzzle(order: list[Any]) -> Dataset:
     made = Dataset.range(8)
     for step in order:
@@ -132,6 +136,8 @@ def runs() -> Iterator[tuple[str, Exhibit]]:
         "Show the critical path",
         "Show the memory",
         "Show the waits",
+        "Show the boxes",
+        "what could it be at best",
         "Keep this run as the baseline run",
     )
 
@@ -142,7 +148,7 @@ def runs() -> Iterator[tuple[str, Exhibit]]:
     def compare(shown: Locator) -> None:
         everything(shown)
         shown.locator("[data-name=calls]").press("ArrowRight")
-        shown.get_by_text("baseline speed").wait_for()
+        shown.get_by_text("as the baseline run").wait_for()
         shown.get_by_role("slider", name="Time in the run").press("End")
 
     def measure(shown: Locator) -> None:
@@ -167,7 +173,7 @@ def runs() -> Iterator[tuple[str, Exhibit]]:
     yield "A run in eight epochs", Exhibit(show(mapped()[0].cache(), num_epochs=8))
     yield (
         "A run of three epochs that reaches its limit",
-        Exhibit(show(mapped(3, 1)[0], num_epochs=3)),
+        Exhibit(show(mapped(3, 1)[0], num_epochs=3), press("what could it be at best")),
     )
     yield "A run without samples", Exhibit(show(Dataset.range(0).map(cost=0.010), **ONCE))
     yield (
@@ -181,6 +187,7 @@ def runs() -> Iterator[tuple[str, Exhibit]]:
     yield "Thirty stages", Exhibit(show(many_stages(), **ONCE))
     yield "Nine workers", Exhibit(show(loader(9)[0], **ONCE))
     yield "Nine workers, far on", Exhibit(show(loader(9)[0], **ONCE), far_on)
+    yield "More bars than can be told apart", Exhibit(show(crowd(), **ONCE))
     for samples in (12, 30, 120):
         dataset, options = growing(samples)
         yield f"{samples} bars that get longer", Exhibit(show(dataset, **options))

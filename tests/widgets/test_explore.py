@@ -280,7 +280,7 @@ def test_a_real_run_whose_picture_never_comes_can_be_cancelled(
     said = Said(explore(lambda n=2: ArtificialDataset(n, open=0.001, read=0.001), n=(1, 3)))
     begun = threading.Event()
 
-    def never(_: object) -> None:
+    def never(*_: object, **__: object) -> None:
         begun.set()
         while True:
             pass

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from heat_map_07 import heat_map
+from heat_map_07 import STUCK, heat_map
 from hypothesis import given
 from support.pages import JSON, Said
 
@@ -55,6 +55,8 @@ def test_the_tuner_walks_as_autotune_does() -> None:
     walked = []
     for step in steps:
         why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
+        if walked and step.change.count("->") == 2:
+            why += f" {STUCK}"
         walked.append(
             [[number - 1 for number in step.setting.values()], step.tried.seconds / 20, why]
         )
@@ -63,7 +65,7 @@ def test_the_tuner_walks_as_autotune_does() -> None:
         for step in told["steps"]
     ] == walked
     taken = [step["why"] for step in told["steps"] if step["why"].startswith("Taken")]
-    assert taken[-1] == "Taken: 41.6 % faster."
+    assert taken[-1] == f"Taken: 41.6 % faster. {STUCK}"
 
 
 def test_the_walk_ends_where_no_square_is_faster() -> None:

@@ -141,6 +141,7 @@
  * @property {string} data what is wrong with the data that the model sees; empty if nothing is
  * @property {number | null} perSample seconds
  * @property {number} limit seconds per sample, which no run with this work gets below
+ * @property {Record<string, string>} words of the page, by those of ours for which they stand
  * @property {StripScene | null} strip of several ranks
  * @property {FormulaScene} [formula]
  * @property {VerdictScene} [verdict]
@@ -156,7 +157,7 @@
  * @property {[number, number][]} points
  * @property {string} [text] beside it
  * @property {string} [say] what is said of it where one points
- * @property {boolean} [hatched]
+ * @property {string} [change] of a bar that says what has changed: "less" or "more"
  * @property {boolean} [marked]
  * @property {boolean} [hollow]
  */
@@ -175,6 +176,8 @@
  * @typedef {object} ChartScene
  * @property {string} title
  * @property {string} words
+ * @property {string} across what the horizontal axis has
+ * @property {string} up and the vertical one; empty where rows have names
  * @property {number} from
  * @property {number} to
  * @property {boolean} seconds whether the axis has these, and not plain numbers

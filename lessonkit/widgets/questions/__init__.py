@@ -12,6 +12,7 @@ for it. On the page it is a class of the same name in `page/questions/`.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from lessonkit.widgets.page_data import OUR_WORDS
 from lessonkit.widgets.sandbox import described, pipeline_run
 
 from .choice import Choice
@@ -35,6 +36,7 @@ def predict(
     draw: Mapping[str, Sequence[Any]] | None = None,
     wrong: Wrong = (),
     why: str = "",
+    words: Mapping[str, str] = OUR_WORDS,
 ) -> Question:
     """Ask *question* before the run is shown.
 
@@ -57,6 +59,8 @@ def predict(
     an argument, and the learner draws what *answer* gives for each value; without it, the time
     per sample. In *wrong* are curves, or functions of the traces that give one.
 
+    The run is told in the *words* of the page, as in `explore`.
+
     Raises ValueError if there is no pipeline and this is no vote; if there is not one to
     place or draw; if an answer is none of the *choices*; or if there are no such stages, values
     or steps. Raises TypeError if something is no pipeline.
@@ -69,7 +73,7 @@ def predict(
         raise ValueError(
             "predict: there must be one pipeline, to place its bars or to draw its curve"
         )
-    about: dict[str, Any] = {"question": question, "why": why}
+    about: dict[str, Any] = {"question": question, "why": why, "words": words}
     if draw:
         [(knob, values), *more] = draw.items()
         if more or len(values) < 2:

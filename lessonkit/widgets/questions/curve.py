@@ -24,6 +24,7 @@ class CurveState(TypedDict):
     steps: int
     step: float  # in the unit
     unit: str
+    within: float  # the share of the true value by which a point may be off
 
 
 class Curve(Marks):
@@ -75,6 +76,7 @@ class Curve(Marks):
             "steps": STEPS,
             "step": step * self.scale,
             "unit": unit,
+            "within": NEAR_ENOUGH,
         }
         more["traces"] = [traces[0], traces[self.knee]] if self.knee else [traces[0]]
         drawn = [curve[1:] for curve in curves]

@@ -1,12 +1,13 @@
 """`Question`, from which all types of question go on."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.scene import QuestionState
 from lessonkit.widgets.controls import control
-from lessonkit.widgets.page_data import Json, page_data
+from lessonkit.widgets.page_data import OUR_WORDS, Json, page_data
 from lessonkit.widgets.widget import Page
 
 TOLERANCE = 0.02  # of the right answer, for what is measured; what is counted must be exact
@@ -31,7 +32,7 @@ class Question(Page):
 
     Of the runs *traces* the last is shown, over the first; a vote has none. *why* explains the
     right answer. *answer* is what the page has to know of this type of question. The right
-    answer is in nothing that the page has before.
+    answer is in nothing that the page has before. The run is told in the *words* of the page.
     """
 
     kind: ClassVar[
@@ -48,10 +49,12 @@ class Question(Page):
         *,
         answer: Mapping[str, Any],
         traces: Sequence[Trace] = (),
+        words: Mapping[str, str] = OUR_WORDS,
     ) -> None:
         self.question = question
         self.why = why
         self.traces = list(traces)
+        self.words = words
         self.tries: list[
             list[Any]
         ] = []  # answers and confidences, in words, and the verdicts
@@ -85,8 +88,9 @@ class Question(Page):
     def revealed(self, begin: str) -> Json:
         """Return the reason, after *begin*, and the run; of several, the last over the first."""
         text = f"{begin} {self.why}".strip()
-        scene = page_data(self.traces[-1]) if self.traces else None
-        pinned = page_data(self.traces[0]) if len(self.traces) > 1 else None
+        draw = partial(page_data, words=self.words)
+        scene = draw(self.traces[-1]) if self.traces else None
+        pinned = draw(self.traces[0]) if len(self.traces) > 1 else None
         return {"text": text, "scene": scene, "pinned": pinned}
 
     def for_board(self) -> Json:

@@ -31,7 +31,7 @@ SEEN = """(id) => {
     return {
         is_old: Boolean(isOld),
         values: Object.fromEntries(fields.map((one) => [one.dataset.name, valueOf(one)])),
-        figures: text(".lk-figures b"), words: text(".lk-words:not(.lk-verdict *)"),
+        figures: text(":is(.lk-main, .lk-figures) b"), words: text(".lk-words:not(.lk-verdict *)"),
         formula: text(".lk-formula > b, .lk-formula > [aria-live]"), goals: text(".lk-goals li"),
         said: text(".lk-verdict, .lk-tries"),
         left: all.map((one) => one.getAttribute("aria-label") + one.getAttribute("aria-valuetext")

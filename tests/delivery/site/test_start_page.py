@@ -126,6 +126,7 @@ def test_a_guess_and_the_slider_are_answered(visit: Visit, start_page: str) -> N
     expect(told).to_have_text(re.compile("^100 % busy .* 8 is right: 80 / 10 = 8"))
     expect(chosen).to_have_text("8 workers")
     # The limit is reached, because it counts batches as the run does
+    page.frame_locator("iframe").get_by_role("button", name="what could it be").click()
     figures = page.frame_locator("iframe").locator(".lk-figures")
     expect(figures).to_have_text(re.compile(r"13\.3 ms.*13\.3 ms"))
 
@@ -144,7 +145,7 @@ def test_the_answer_is_the_one_large_figure_of_the_page(
     figures.first.wait_for()
     seen = [one for one in figures.all() if one.is_visible()]
     sizes = {one.evaluate(SIZE) for one in seen}
-    assert len(seen) >= 4
+    assert len(seen) >= 3
     assert len(sizes) == 1
     # Nor is there another number for how busy it is
     assert not page.frame_locator("iframe").get_by_text("accelerator busy").is_visible()

@@ -97,12 +97,6 @@ function* faultsOfDrawing(drawing) {
     const isAcross = isBeside && place.left < limit.left - NEAR && place.right > limit.left + NEAR;
     if (isAcross) yield `${about(text)} lies across the limit`;
   }
-  for (const bar of drawing.querySelectorAll("rect.lk-bar:not(.lk-wait, .lk-count)")) {
-    const label = bar.nextElementSibling;
-    if (!label?.textContent || !isSeen(label)) continue;
-    const isWide = sticksOut(label.getBoundingClientRect(), bar.getBoundingClientRect());
-    if (isWide) yield `${about(label.textContent)} is wider than its bar`;
-  }
 }
 
 function* faultsOfBoxes(root) {

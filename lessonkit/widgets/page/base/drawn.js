@@ -27,19 +27,19 @@ export function inside(node, { clientX, clientY }) {
   return { x: (clientX - left) * scale, y: (clientY - top) * scale };
 }
 
-// What waits are filled with, by the mark that the kernel names, on a tile of 8 pixels.
-const UP = "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4";
-const DOWN = "M-2,6 l4,4 M0,0 l8,8 M6,-2 l4,4";
+// What a wait is filled with, by the mark that the kernel names: a line of such marks. Its tile is as
+// high as the line, so each line has whole ones.
+export const TILE = 6; // pixels
+const UP = "M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2";
+const DOWN = "M-1,5 l2,2 M0,0 l6,6 M5,-1 l2,2";
 
 const MARKS = {
   "/": UP,
   "\\": DOWN,
   x: UP + DOWN,
-  ".": "M2,2 h0 M6,2 h0 M2,6 h0 M6,6 h0",
-  "-": "M0,2 h8 M0,6 h8",
-  "+": "M0,4 h8 M4,0 v8",
-  "*": "M4,1 v6 M1,2.5 l6,3 M7,2.5 l-6,3",
-  o: "M1.5,4 a2.5,2.5 0 1 0 5,0 a2.5,2.5 0 1 0 -5,0",
+  ".": "M3,3 h0",
+  "*": "M3,1 v4 M1,2 l4,2 M5,2 l-4,2",
+  o: "M1,3 a2,2 0 1 0 4,0 a2,2 0 1 0 -4,0",
 };
 
 const patternId = (id, mark) => `${id}-${mark.charCodeAt(0)}`;
@@ -51,7 +51,12 @@ export function hatching(id) {
     "defs",
     {},
     ...Object.entries(MARKS).map(([mark, d]) => {
-      const tile = { id: patternId(id, mark), width: 8, height: 8, patternUnits: "userSpaceOnUse" };
+      const tile = {
+        id: patternId(id, mark),
+        width: TILE,
+        height: TILE,
+        patternUnits: "userSpaceOnUse",
+      };
       return svg("pattern", tile, svg("path", { d, class: mark === "." && "lk-dots" }));
     }),
   );

@@ -12,6 +12,20 @@ function add(root, style) {
   (root instanceof Document ? root.head : root).append(node);
 }
 
+// JupyterLab's boxes around an output, with which a head would scroll that stays in sight.
+const BOXES = ".jp-Cell-outputArea, .jp-OutputArea-child, .jp-OutputArea-output";
+
+// Marks what is around a view by classes. `:has` in a style would do so, too, but the page would then
+// look at all of a lesson again whenever something changes in one of its pictures.
+/** @param {HTMLElement} el */
+function markAround(el) {
+  el.closest(".jp-Notebook")?.classList.add("lk-lesson");
+  if (!el.querySelector(".lk-top")) return;
+  for (let node = el.parentElement; node; node = node.parentElement) {
+    if (node.matches(BOXES)) node.classList.add("lk-around");
+  }
+}
+
 /**
  * @param {import("./life.js").Life} life
  * @param {HTMLElement} el
@@ -24,7 +38,8 @@ export function styled(life, el, style) {
   const look = () => {
     const root = el.getRootNode();
     if (root instanceof ShadowRoot) add(root, style);
-    else if (!el.isConnected) later.start(look, 50);
+    else if (!el.isConnected) return later.start(look, 50);
+    return markAround(el);
   };
-  look();
+  later.start(look, 0); // when all of it is drawn
 }

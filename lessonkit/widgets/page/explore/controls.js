@@ -25,7 +25,9 @@ export class Controls {
     /** @type {Record<string, (value: any) => void>} */
     this.fields = {}; // show a value
     const rows = specs.map((spec) => this[KINDS[spec.kind]](spec));
-    this.node = html("div", { class: "lk-controls" }, ...rows);
+    const many = specs.length;
+    this.amount = many < 2 ? "lk-one" : many < 5 ? "lk-few" : many < 7 ? "lk-some" : "lk-many";
+    this.node = div(`lk-controls ${this.amount}`, ...rows);
     this.set(Object.fromEntries(specs.map((spec) => [spec.name, spec.value])));
   }
 
@@ -80,7 +82,9 @@ export class Controls {
     this.fields[name] = (value) => {
       input.value = value;
     };
-    return labelled(label, input);
+    const node = labelled(label, input);
+    node.classList.add("lk-choice");
+    return node;
   }
 
   check({ name, label }) {
@@ -133,6 +137,6 @@ export class Controls {
       });
     };
     list.append(...nodes);
-    return div("lk-control", html("span", {}, label), list);
+    return div("lk-control lk-order", html("span", {}, label), list);
   }
 }

@@ -21,7 +21,7 @@ import { Formula } from "./formula.js";
 import { Pictures } from "./pictures.js";
 
 // Which figure is the large one, by how a goal or a formula begins.
-const MAIN = { "time per sample": "per ", "per sample": "per ", total: "for ", memory: "in " };
+const MAIN = { "time per": "per ", per: "per ", total: "for ", memory: "in " };
 
 const RUN = "Run this pipeline for real, and lay it over the prediction";
 
@@ -66,9 +66,10 @@ export class Explore {
     if (state.formula) this.formula = new Formula(state.formula, this.controls, this.view);
     if (state.roofs) this.view.roofs = new Roofs(model);
     // What a control changes stays in sight with it.
-    const [figures, ...pictures] = this.view.nodes;
-    const changed = [this.controls.node, this.formula?.node, figures];
-    const top = div("lk-top", ...changed.filter(Boolean));
+    const [figure, ...pictures] = this.view.nodes;
+    const changed = [this.controls.node, figure, this.formula?.node];
+    const turned = controls.length ? `lk-turned ${this.controls.amount}` : "";
+    const top = div(`lk-top ${turned}`, ...changed.filter(Boolean));
     if (this.view.roofs) pictures.unshift(this.view.roofs.node);
     el.append(...(this.task ? [this.task.node] : []), top, this.error, ...pictures, this.panel);
     this.pinned = state.pinned; // the baseline run at the start

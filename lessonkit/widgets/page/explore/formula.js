@@ -5,11 +5,14 @@ import { attributes, div, html } from "../base/dom.js";
 import { inside } from "../base/drawn.js";
 import { KEYS } from "../base/keyboard.js";
 import { nearest } from "../base/numbers.js";
+import { worded } from "../pictures/words.js";
 
 /** @typedef {import("../scene.js").Scene} Scene */
 /** @typedef {import("../scene.js").BarColumns} BarColumns */
 
 const EXACT = "the same as the run"; // what the kernel says of a formula that holds exactly
+
+const lastWord = (text) => text.split(" ").at(-1);
 
 /** @param {string} name */
 const spaced = (name) => name.replaceAll("_", " ");
@@ -27,10 +30,13 @@ export function repeats({ bars }, bar) {
   return count;
 }
 
+/** @param {Pick<BarColumns, "start" | "length">} bars */
+const lastOf = ({ start, length }) => Math.max(...start.map((at, bar) => at + length[bar]));
+
 /**
  * A run in which some bars take another time, and each keeps its distance from what it waited for:
  * exact as long as that stays the same.
- * @template {Pick<Scene, "bars">} S
+ * @template {Pick<Scene, "bars" | "end">} S
  * @param {S} scene
  * @param {number[]} changed
  * @param {number} cost
@@ -48,7 +54,30 @@ export function stretched(scene, changed, cost) {
     const gap = start[bar] - start[before] - length[before];
     starts[bar] = starts[before] + lengths[before] + gap;
   }
-  return { ...scene, bars: { ...scene.bars, start: starts, length: lengths } };
+  const bars = { ...scene.bars, start: starts, length: lengths };
+  return { ...scene, bars, end: scene.end + lastOf(bars) - lastOf(scene.bars) };
+}
+
+/**
+ * What the bars *changed* cost, all alike, if the end of one of them is at a share of the axis. That
+ * is as long as it was *held*, or as the run, if that would leave it.
+ * @param {Pick<Scene, "bars" | "end">} scene
+ * @param {number[]} changed
+ * @param {number} bar
+ * @param {number} share
+ * @param {number} held
+ */
+export function costAt(scene, changed, bar, share, held) {
+  const { start, length } = scene.bars;
+  const now = length[bar];
+  const reach = repeats(scene, bar);
+  const atHeld = now + (share * held - start[bar] - now) / reach;
+  if (stretched(scene, changed, atHeld).end <= held) return atHeld;
+  // The end of the bar and that of the run grow with the cost, each by so many of these bars.
+  const grows = stretched(scene, changed, now + 1).end - scene.end;
+  const least = start[bar] + now - reach * now;
+  const whole = scene.end - grows * now;
+  return reach > share * grows ? (share * whole - least) / (reach - share * grows) : Infinity;
 }
 
 export class Formula {
@@ -69,7 +98,7 @@ export class Formula {
     this.chosen = {}; // of each cost the bar whose end can be dragged, among its bars
     /** @type {{ name: string, off: number, cost: number | null } | null} */
     this.hand = null; // what a hand drags: how far from the end it holds it, and what it has made of it
-    /** @type {{ name: string, index: number, node: HTMLElement, value: HTMLElement }[]} */
+    /** @type {{ name: string, index: number, node: HTMLElement, title: HTMLElement, value: HTMLElement }[]} */
     this.terms = [];
     this.value = html("b");
     this.said = html("span", { "aria-live": "polite" });
@@ -104,8 +133,9 @@ export class Formula {
     const given = { type: "button", class: "lk-term", onclick, ...this.lights(name) };
     const value = html("b");
     // With a space, so that what is read and what the button is called are the same words.
-    const node = html("button", given, html("span", {}, spaced(name)), " ", value);
-    this.terms.push({ name, index, node, value });
+    const title = html("span", {}, spaced(name));
+    const node = html("button", given, title, " ", value);
+    this.terms.push({ name, index, node, title, value });
     return node;
   }
 
@@ -153,9 +183,9 @@ export class Formula {
     const steps = this.steps[name];
     const bar = this.bar(name, this.scene);
     if (bar < 0) return; // a run without such bars came while the hand was down
-    const { start, length } = this.scene.bars;
-    const moved = this.view.timeline.timeAt(x - off) - start[bar] - length[bar];
-    const wanted = length[bar] + moved / repeats(this.scene, bar);
+    const { timeline } = this.view;
+    const bars = this.bars(name, this.scene);
+    const wanted = costAt(this.scene, bars, bar, timeline.shareAt(x - off), timeline.held);
     const cost = Math.max(steps[0], Math.min(steps.at(-1), wanted));
     this.hand.cost = cost;
     const near = nearest(steps, (step) => Math.abs(step - cost));
@@ -170,8 +200,10 @@ export class Formula {
   show(scene) {
     this.scene = scene;
     const { value, holds, said, beaten } = scene.formula;
-    for (const { node, index } of this.terms) {
+    for (const { name, node, index } of this.terms) {
       node.title = beaten.includes(index) ? "has no effect here" : "";
+      const row = this.rowOf(name, scene);
+      node.style.borderColor = row < 0 ? "" : scene.rows[row].colour; // as its bars
     }
     const isExact = said === EXACT; // a bound that only holds is no hit
     const text = ` ${isExact ? "✓" : holds ? "≤" : "✗"} ${said}`;
@@ -189,8 +221,15 @@ export class Formula {
     this.said.textContent = "";
   }
 
-  bars(name, { rows, bars } = this.view.scene) {
-    const row = rows.findIndex(({ stage }) => stage.toLowerCase() === spaced(name));
+  // The stage that a term belongs to; -1 for none.
+  rowOf(name, { rows, words }) {
+    const stage = worded(spaced(name), words);
+    return rows.findIndex((row) => row.stage.toLowerCase() === stage.toLowerCase());
+  }
+
+  bars(name, scene = this.view.scene) {
+    const { bars } = scene;
+    const row = this.rowOf(name, scene);
     return bars.row.map((_, bar) => bar).filter((bar) => bars.row[bar] === row && !bars.kind[bar]);
   }
 
@@ -205,7 +244,8 @@ export class Formula {
     const { values, specs } = this.controls;
     const texts = { ...this.fixed };
     for (const spec of specs) texts[spec.name] = spec.texts[values[spec.name]];
-    for (const { name, node, value } of this.terms) {
+    for (const { name, node, title, value } of this.terms) {
+      title.hidden = lastWord(spaced(name)) === lastWord(texts[name]); // "calls 2 calls"
       const said = [spaced(name), texts[name], node.title].filter(Boolean).join(", ");
       attributes(node, { "aria-label": said });
       value.textContent = texts[name];

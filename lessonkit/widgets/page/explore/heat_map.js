@@ -1,4 +1,5 @@
-// The heat map: dark squares that a try lights, and the tuner's walk over them.
+// The heat map: squares of which nothing is known until a try lights them, and the tuner's walk over
+// them.
 
 import { button, div, html, named, saying, spoken, tableCell, tableHead } from "../base/dom.js";
 import { asking, keeping } from "../base/kernel.js";
@@ -46,7 +47,7 @@ class Square {
     this.x = x;
     this.y = y;
     const given = { class: "lk-square", tabindex: x || y ? -1 : 0 };
-    this.node = button("", `${label}: dark`, light, given);
+    this.node = button("?", `${label}: not known yet`, light, given);
   }
 }
 
@@ -86,7 +87,11 @@ export class HeatMap {
       const squares = this.squares.map((column) => tableCell(column[y].node));
       return html("tr", {}, tableHead("row", text), ...squares);
     });
-    const title = html("caption", {}, "Time per sample; a dark square is not tried yet");
+    const title = html(
+      "caption",
+      {},
+      "Time per sample; nobody knows it yet where there is a question mark",
+    );
     const given = { role: "grid", onkeydown: (event) => this.key(event) };
     return html("table", given, title, ...rows.reverse(), html("tr", {}, corner, ...columns));
   }
@@ -121,6 +126,7 @@ export class HeatMap {
     const title = `${square.label}: ${step.text} per sample`;
     const follows = tuner ? this.follow(square, tuner, outcome) : "";
     named(square.node, title + follows, step.text);
+    square.node.classList.add("lk-known");
     this.lit.delete(square);
     this.lit.set(square, { ...step, tuner, outcome });
     // The brightest is the fastest of those that are lit: the map knows no more than its reader.

@@ -1,18 +1,8 @@
 // Pictures that nothing turns: rows of bars, lines and dots on one axis.
 
 import { moments, rounds } from "../base/axis.js";
-import { attributes, html, spoken, svg, unique } from "../base/dom.js";
-import {
-  BOLD_LETTER,
-  BRIEF,
-  filling,
-  hatching,
-  inside,
-  LETTER,
-  label,
-  line,
-  sized,
-} from "../base/drawn.js";
+import { attributes, html, spoken, svg } from "../base/dom.js";
+import { BOLD_LETTER, BRIEF, inside, LETTER, label, line, sized } from "../base/drawn.js";
 import { KEYS, keys } from "../base/keyboard.js";
 import { cut, nearest, number } from "../base/numbers.js";
 
@@ -21,7 +11,10 @@ import { cut, nearest, number } from "../base/numbers.js";
 /** @typedef {import("../scene.js").ChartMark} ChartMark */
 /** @typedef {{ x: number, y: number }} Point */
 
-const PADDING = 22; // pixels above a row's highest mark, for its text
+// In pixels.
+const PADDING = 22; // above a row's highest mark, for its text
+const BELOW = 42; // of the rows: the numbers of the axis, and what they are
+const NUMBERS = 46; // at the left of a row that has an axis of its own
 
 export class Chart {
   constructor(model, el) {
@@ -31,7 +24,6 @@ export class Chart {
     this.at = -1; // what is pointed at, of that of which there is something to say
     /** @type {(Point & { say: string })[]} */
     this.items = [];
-    this.hatch = unique("hatch");
     this.drawn = svg("g");
     this.ring = svg("circle", { class: "lk-ring", r: 10 });
     const point = (event) => this.point(this.nearest(event));
@@ -42,7 +34,7 @@ export class Chart {
     const hears = { onpointermove: point, onpointerdown: point };
     const aria = { role: "slider", tabindex: 0, "aria-label": `${state.title}: ${state.words}` };
     const given = { class: "lk-timeline lk-chart", ...aria, ...hears, ...KEYS };
-    this.svg = svg("svg", given, hatching(this.hatch), this.drawn, this.ring);
+    this.svg = svg("svg", given, this.drawn, this.ring);
     this.svg.addEventListener("keydown", keys({ ...arrows, ...ends }));
     this.said = spoken("lk-said");
     const title = html("div", {}, html("b", {}, state.title), ` ${state.words}`);
@@ -54,19 +46,23 @@ export class Chart {
   }
 
   draw(width) {
-    const { rows, from, to, seconds } = this.scene;
+    const { rows, from, to, seconds, across, up } = this.scene;
     const longest = (texts) => LETTER * Math.max(0, ...texts.map((text) => text?.length ?? 0));
-    const left = Math.min(0.36 * width, 32 + longest(rows.map(({ name }) => name)));
+    const named = Math.min(0.36 * width, 32 + longest(rows.map(({ name }) => name)));
+    const left = up ? NUMBERS : named;
     // A bar has its text after it, all else above; where it is narrow, only the first part.
     this.brief = (text) => (width < BRIEF ? text?.split(", ")[0] : text);
     const bars = rows.flatMap(({ marks }) => marks.filter(({ kind }) => kind === "bar"));
     const right = Math.max(32, 10 + longest(bars.map(({ text }) => this.brief(text))));
     const x = (value) => left + ((value - from) / (to - from || 1)) * (width - left - right);
-    const floor = rows.reduce((sum, { height }) => sum + height, 6);
-    sized(this.svg, width, floor + 26);
+    let top = up ? 20 : 6;
+    const floor = rows.reduce((sum, { height }) => sum + height, top);
+    sized(this.svg, width, floor + BELOW);
     this.items = [];
     const nodes = this.axis(x, floor, seconds ? 1e-6 : 1, width - left - right);
-    let top = 6;
+    const quiet = { class: "lk-quiet" };
+    nodes.push(label(width - right, floor + 34, across, { ...quiet, "text-anchor": "end" }));
+    nodes.push(svg("text", { x: 4, y: 12, ...quiet }, up));
     for (const row of rows) {
       nodes.push(...this.row(row, x, top, left));
       top += row.height;
@@ -104,7 +100,7 @@ export class Chart {
     }
     const first = x(this.scene.from);
     const last = x(this.scene.to);
-    if (!bars) nodes.push(line(first, floor, last, floor, { class: "lk-floor" }));
+    if (!bars) nodes.push(...this.heights(y, most, first, last));
     let free = 0; // from here on there is room for a text; what has none is said where one points
     for (const mark of marks) {
       const points = mark.points.map(([at, value]) => ({ x: x(at), y: y(value) }));
@@ -115,11 +111,13 @@ export class Chart {
       if (mark.say) this.items.push({ ...pointed, say: mark.say });
       const text = bars ? this.brief(mark.text) : mark.text;
       const wide = (mark.marked ? BOLD_LETTER : LETTER) * (text?.length ?? 0);
-      const at = bars ? end + 6 : Math.max(4, Math.min(begin.x - wide / 2, last + 30 - wide));
+      const isStep = marks[0].kind === "steps" && begin.y + 24 < floor;
+      const beside = isStep ? begin.x + 8 : begin.x - wide / 2; // beside the line that comes down
+      const at = bars ? end + 6 : Math.max(left, Math.min(beside, last + 30 - wide));
       if (!text || at < free) continue;
       const given = {
         x: at,
-        y: bars ? floor - 6 : begin.y - 9,
+        y: bars ? floor - 6 : begin.y + (isStep ? 17 : -9),
         class: mark.marked ? "lk-bold" : "",
       };
       nodes.push(svg("text", given, text));
@@ -128,17 +126,30 @@ export class Chart {
     return nodes;
   }
 
+  // The vertical axis of a row, in milliseconds.
+  heights(y, most, first, last) {
+    const values = rounds(0, most * 1000, 3);
+    return values.flatMap((value) => {
+      const at = y(value / 1000);
+      const name = value ? "lk-mark" : "lk-floor";
+      const given = { class: "lk-quiet", "text-anchor": "end" };
+      return [
+        line(first, at, last, at, { class: name }),
+        label(first - 8, at + 4, number(value), given),
+      ];
+    });
+  }
+
   /**
    * @param {ChartMark} mark
    * @param {Point[]} points where it is
    * @param {number} floor of its row
    */
-  mark({ kind, hatched, marked, hollow }, points, floor) {
+  mark({ kind, change, marked, hollow }, points, floor) {
     const { x, y } = points[0];
     if (kind === "bar") {
-      const fill = hatched ? filling(this.hatch, "/") : "var(--lk-accent)";
       const box = { x, y, width: points.at(-1).x - x, height: floor - y, rx: 2 };
-      return svg("rect", { ...box, fill, class: hatched && "lk-wait" });
+      return svg("rect", { ...box, class: change ? `lk-${change}` : "lk-dot" });
     }
     const round = { cx: x, cy: y, r: marked ? 8 : 5, class: hollow ? "lk-hollow" : "lk-dot" };
     if (kind === "dot") return svg("circle", round);

@@ -1,5 +1,6 @@
-// How high the rows of a timeline are. They share the height of the picture: it stays the same,
-// whatever there is to show, if names and labels have room.
+// How high the rows of a timeline are. They share the height that is wanted, as far as names and
+// labels have room and no lane gets thicker than it need be. The picture ends below its axis: what a
+// hand turns is above it, so nothing moves under the hand if the picture gets lower.
 
 /** @typedef {import("../scene.js").Scene} Scene */
 
@@ -20,7 +21,7 @@ const OF_COUNTS = 1.6; // and with steps, each as high as what it counts
 
 /**
  * @typedef {object} Heights
- * @property {number} height of the whole picture
+ * @property {number} height of the whole picture, which ends below its axis
  * @property {number} lane of a lane with work
  * @property {number[]} shares of each row's lanes, as parts of that
  * @property {number[]} tops of the rows
@@ -29,7 +30,7 @@ const OF_COUNTS = 1.6; // and with steps, each as high as what it counts
 
 /**
  * @param {Pick<Scene, "rows"> & Partial<Pick<Scene, "bars">>} scene
- * @param {number} height that the picture had, or at first is to have
+ * @param {number} height that is wanted
  * @param {boolean} isPinned whether a band of the baseline run is under each row
  * @returns {Heights}
  */
@@ -49,7 +50,8 @@ export function heightsOf({ rows, bars }, height, isPinned) {
     tops.push(top);
     top += row.lanes * lane * shares[index] + gap;
   }
-  return { height: whole, lane, shares, tops, floor: Math.max(top, TOP + LEAST_FLOOR) };
+  const floor = Math.max(top - GAP / 2, TOP + LEAST_FLOOR);
+  return { height: floor + BOTTOM, lane, shares, tops, floor };
 }
 
 /**

@@ -21,8 +21,7 @@ export class Runs {
       timeline.isMoved = true; // nothing here shows one moment
       const frame = model.watched(timeline.svg, (width) => timeline.draw(scene, width));
       const head = html("div", {}, html("b", {}, title), ` ${words}`);
-      const keys = div("lk-keys", ...timeline.keysOf(scene));
-      el.append(head, frame, keys, said, div("lk-words", scene.summary));
+      el.append(head, frame, timeline.keys, said, div("lk-words", scene.summary));
     }
   }
 }

@@ -12,7 +12,7 @@ import { FINEST, LEFT, RIGHT } from "./timeline.js";
 const HIGHEST_STRIP = 230;
 const THICKEST_ROW = 22;
 const LEAST_ROW = 1;
-const NAMED_ROW = 12; // a row with room for the name of its rank
+const NAMED = 14; // from the name of a rank to the next
 const AXIS = 18; // below the rows: first the axis of time,
 const UNDER = AXIS + 16; // and then who was late
 
@@ -36,7 +36,10 @@ export class Strip {
     this.row = LEAST_ROW; // how high a row is
     this.ranks = 1;
     const onclick = (event) => this.choose?.(this.rankAt(event.offsetY));
-    this.canvas = html("canvas", { role: "img", onclick });
+    const onpointermove = ({ offsetY }) => {
+      this.canvas.title = `rank ${this.rankAt(offsetY)}`; // a row may be a pixel high
+    };
+    this.canvas = html("canvas", { role: "img", onclick, onpointermove });
     this.rank = html("select", { onchange: () => this.choose(Number(this.rank.value)), ...KEYS });
     this.picker = html("label", { class: "lk-rank" }, "timeline of ", this.rank);
     this.keys = div("lk-keys");
@@ -74,10 +77,9 @@ export class Strip {
     pen.fillStyle = ink;
     this.drawAxis(pen, width, end, x);
     this.drawLate(pen, strip, x);
-    if (this.row >= NAMED_ROW) {
-      for (let one = 0; one < ranks; one++) {
-        pen.fillText(`rank ${one}`, LEFT - 10, (one + 0.7) * this.row);
-      }
+    const every = 2 ** Math.max(0, Math.ceil(Math.log2(NAMED / this.row)));
+    for (let one = 0; one < ranks; one += every) {
+      pen.fillText(`rank ${one}`, LEFT - 10, (one + 0.5) * this.row + 4);
     }
     if (isOpen) pen.fillText("▸", LEFT - 2, (rank + 0.5) * this.row + 4); // whose timeline is below
     const key = ({ text, colour }) => {

@@ -13,10 +13,13 @@ import {
   label,
   line,
   sized,
+  TILE,
 } from "../base/drawn.js";
 import { KEYS, keys } from "../base/keyboard.js";
 import { cut, size, time } from "../base/numbers.js";
+import { envelopeOf, isDense } from "./envelope.js";
 import { BAND, BOTTOM, heightsOf, TOP } from "./heights.js";
+import { written } from "./labels.js";
 import { journey } from "./words.js";
 
 /** @typedef {import("../scene.js").Scene} Scene */
@@ -53,6 +56,8 @@ export const RIGHT = 16;
 export const NARROWEST = 240; // with something to see beside the names
 const NAMED = 14; // where the names of lines end, above the times of the playhead and the other run
 const TRACK = 64; // of what is held over time
+const SEEN = 6; // of a wait in a row of which only an envelope is drawn
+const LOW = 11; // a lane that is lower has no labels
 
 export const FINEST = 10; // microseconds between two marks: their numbers have no more digits
 
@@ -69,7 +74,7 @@ const HEARD = {
 export class Timeline {
   /**
    * @param {object} given
-   * @param {number} given.height pixels, if names and labels have room
+   * @param {number} given.height pixels, if names and labels have room, and lanes need them
    * @param {(micros: number) => void} [given.onTime] called when the playhead moves
    * @param {(bar: number) => void} [given.onBar] called when another bar is pointed at
    */
@@ -88,7 +93,11 @@ export class Timeline {
     this.time = 0;
     this.isMoved = false; // whether the playhead is where a hand has put it
     this.bar = -1; // the one that is pointed at
-    this.show = { path: false, waits: true, memory: false };
+    this.show = { path: false, waits: true, memory: false, limit: false };
+    /** @type {Set<number>} */
+    this.dense = new Set(); // the rows that are drawn as envelopes
+    /** @type {Map<number, string>} */
+    this.numbers = new Map(); // what is written on bars of work
     this.width = 0;
     /** @type {Drawn[]} */
     this.bars = [];
@@ -101,11 +110,14 @@ export class Timeline {
       grid: layer("grid"),
       names: layer("names"),
       ghosts: layer("ghosts"),
+      envelopes: layer("envelopes"),
       bars: layer("bars"),
+      labels: layer("labels"),
       path: layer("path"),
       track: layer("track"),
       axis: layer("axis"),
     };
+    this.keys = html("div", { class: "lk-keys" });
     this.headLine = svg("line", { y1: -6 });
     this.headText = svg("text", { x: 10, y: -8 });
     const handle = svg("path", { d: "M-6,-18 h12 v9 l-6,6 l-6,-6 z" });
@@ -122,43 +134,70 @@ export class Timeline {
   // ---- from time and place to pixels, and back ----
 
   get end() {
-    // Held still under a hand.
-    if (this.held) return this.held;
-    return Math.max(1, this.least, this.scene.end, this.other?.end ?? 0);
+    const { end } = this.scene;
+    // Under a hand it is still, as long as the run does not leave the picture.
+    if (this.held) return Math.max(this.held, end);
+    return Math.max(1, this.least, end, this.other?.end ?? 0);
   }
 
   x = (micros) => LEFT + (micros / this.end) * (this.width - LEFT - RIGHT);
 
-  timeAt(x) {
-    return Math.max(0, Math.min(this.end, ((x - LEFT) / (this.width - LEFT - RIGHT)) * this.end));
-  }
+  shareAt = (x) => Math.max(0, Math.min(1, (x - LEFT) / (this.width - LEFT - RIGHT)));
+
+  timeAt = (x) => this.shareAt(x) * this.end;
 
   measure() {
     const found = heightsOf(this.scene, this.height, this.isPinned);
-    this.height = found.height;
+    this.high = found.height;
     this.lane = found.lane;
     this.shares = found.shares;
     this.tops = found.tops;
     this.floor = found.floor;
   }
 
-  // How high a lane of a row is.
-  high = (row) => this.lane * this.shares[row];
+  // The rows that have more bars than can be told apart, and what is in them.
+  get crowded() {
+    return this.work.flatMap((bars, row) => (isDense(bars) ? [{ row, bars }] : []));
+  }
 
-  /** @returns {Box} */
-  box(bar) {
-    const { row, lane, start, length, kind, level } = this.scene.bars;
+  // How high a lane of a row is.
+  highOf = (row) => this.lane * this.shares[row];
+
+  isWait = (bar) => this.scene.bars.kind[bar] !== "" && this.scene.bars.kind[bar] !== "count";
+
+  // Below its bars is the real run.
+  get thin() {
+    return this.other && !this.isPinned ? 0.72 : 1;
+  }
+
+  /**
+   * The room that a bar has in its lane.
+   * @returns {Box}
+   */
+  room(bar) {
+    const { row, lane, start, length, kind } = this.scene.bars;
     const isCount = kind[bar] === "count";
-    const thin = this.other && !this.isPinned ? 0.72 : 1; // below it is the real run
-    const high = this.high(row[bar]);
+    const high = this.highOf(row[bar]);
     const gap = Math.min(2, high / 3);
     const x = this.x(start[bar]);
-    const y = this.tops[row[bar]] + lane[bar] * high + gap / 2;
     const between = isCount ? 0 : 1; // steps touch each other
     const width = Math.max(1, this.x(start[bar] + length[bar]) - x - between);
-    const full = high * (isCount ? 1 : thin) - gap;
-    const height = full * level[bar];
-    return { x: x + between / 2, y: y + full - height, width, height };
+    const y = this.tops[row[bar]] + lane[bar] * high + gap / 2;
+    return { x: x + between / 2, y, width, height: high * (isCount ? 1 : this.thin) - gap };
+  }
+
+  /**
+   * What of that is drawn: a step is as high as what it counts, and a wait is a line.
+   * @returns {Box}
+   */
+  box(bar) {
+    const { x, y, width, height } = this.room(bar);
+    if (this.isWait(bar)) {
+      const middle = Math.round((y + height / 2) / TILE - 0.5) * TILE;
+      return { x, y: middle, width, height: TILE };
+    }
+    const own = height * this.scene.bars.level[bar];
+    return { x, y: y + height - own, width, height: own };
   }
 
   // ---- drawing ----
@@ -167,15 +206,21 @@ export class Timeline {
     this.scene = scene;
     this.width = Math.max(NARROWEST, width);
     this.measure();
-    sized(this.svg, this.width, this.height + (this.show.memory ? TRACK : 0));
+    const { crowded } = this;
+    this.dense = new Set(crowded.map(({ row }) => row));
+    sized(this.svg, this.width, this.high + (this.show.memory ? TRACK : 0));
+    this.svg.classList.toggle("lk-bare", scene.epochs.length < 2 && !this.show.limit);
     // Under a hand only the kernel knows the waits.
     this.svg.classList.toggle("lk-no-waits", !this.show.waits || this.held > 0);
     this.drawNames();
     this.drawAxis();
+    this.layer.envelopes.replaceChildren(...crowded.map((one) => this.envelope(one)));
+    this.number();
     this.drawBars();
     this.drawGhosts();
     this.drawPath();
     this.drawTrack();
+    this.keys.replaceChildren(...this.keysOf(scene));
     this.point(this.bar < scene.bars.row.length ? this.bar : -1);
     this.seek(this.isMoved ? this.time : this.firstStep, this.isMoved);
   }
@@ -190,7 +235,7 @@ export class Timeline {
   }
 
   drawNames() {
-    const key = JSON.stringify([this.scene.rows, this.tops, this.shares]);
+    const key = JSON.stringify([this.scene.rows, this.tops, this.shares, ...this.dense]);
     if (key === this.named) return;
     this.named = key;
     const names = this.scene.rows.flatMap((row, index) => this.nameOf(row, index));
@@ -203,12 +248,13 @@ export class Timeline {
    * @param {number} index
    */
   nameOf({ stage, lanes }, index) {
-    const high = this.high(index);
+    const high = this.highOf(index);
     const top = this.tops[index];
     const short = cut(stage, 10);
     const last = { "text-anchor": "end" };
     // A lane of workers is always the same one, so each has its number.
-    const isNumbered = lanes > 1 && high >= 11 && /^Worker( \d+)?$/.test(stage);
+    const isOne = lanes === 1 || high < LOW || this.dense.has(index);
+    const isNumbered = !isOne && /^Worker( \d+)?$/.test(stage);
     const numbers = Array.from({ length: isNumbered ? lanes : 0 }, (_, lane) => {
       return label(LEFT - 10, top + (lane + 0.5) * high + 4, lane, last);
     });
@@ -225,7 +271,7 @@ export class Timeline {
     const ticks = moments(rounds(0, this.end, (this.width - LEFT) / 90, FINEST), this.end);
     const lines = ticks.map(({ at }) => line(this.x(at), TOP - 4, this.x(at), this.floor));
     const marks = ticks.map(({ at, text }) => label(this.x(at), this.floor + 16, text));
-    const limit = this.held ? 0 : this.limit; // under a hand only the kernel knows it
+    const limit = this.show.limit && !this.held ? this.limit : 0; // only the kernel knows it
     const named = this.scene.epochs.length > 1 ? this.drawEpochs(lines, marks, limit) : [];
     this.layer.grid.replaceChildren(...lines);
     this.layer.axis.replaceChildren(...marks);
@@ -292,17 +338,63 @@ export class Timeline {
   }
 
   /**
-   * What each kind of wait looks like; two that look alike have one key.
+   * What each kind of wait looks like, two that look alike with one key; and what an envelope is.
    * @param {Pick<Scene, "waits">} scene
    */
   keysOf({ waits }) {
-    const marks = new Map(Object.values(waits).map(({ legend, mark }) => [legend, mark]));
-    return [...marks].map(([legend, mark]) => {
+    const seen = this.show.waits ? Object.values(waits) : [];
+    const marks = new Map(seen.map(({ legend, mark }) => [legend, mark]));
+    const keys = [...marks].map(([legend, mark]) => {
       const fill = filling(this.hatch, mark);
-      const size = { width: 28, height: 12 };
-      const box = svg("svg", { class: "lk-wait", ...size }, svg("rect", { ...size, fill }));
-      return html("span", {}, box, legend);
+      const size = { width: 5 * TILE, height: TILE };
+      return html("span", {}, svg("svg", size, svg("rect", { ...size, fill })), legend);
     });
+    if (this.dense.size) keys.push(html("span", {}, "▁▃▅ the share of time in which it works"));
+    return keys;
+  }
+
+  // ---- bars, and what is drawn in place of too many ----
+
+  // The bars of work of each row, in pixels, in the order of time.
+  get work() {
+    const { row, lane, start, length, kind } = this.scene.bars;
+    /** @type {import("./envelope.js").Work[][]} */
+    const found = this.scene.rows.map(() => []);
+    for (const [bar, its] of kind.entries()) {
+      const to = this.x(start[bar] + length[bar]);
+      if (!its) found[row[bar]].push({ lane: lane[bar], from: this.x(start[bar]), to });
+    }
+    return found;
+  }
+
+  /** @param {{ row: number, bars: import("./envelope.js").Work[] }} crowded */
+  envelope({ row, bars }) {
+    const { lanes, colour, stage } = this.scene.rows[row];
+    const { from, step, shares } = envelopeOf(bars, lanes);
+    const high = lanes * this.highOf(row) * this.thin - 2;
+    const floor = this.tops[row] + high + 1;
+    const stairs = shares.map((share, at) => {
+      return `V${(floor - share * high).toFixed(1)}H${(from + (at + 1) * step).toFixed(1)}`;
+    });
+    const d = `M${from.toFixed(1)},${floor.toFixed(1)}${stairs.join("")}V${floor.toFixed(1)}Z`;
+    return svg("path", { d, fill: colour, class: "lk-envelope", "data-stage": stage });
+  }
+
+  // Chooses what is written on bars of work, row by row.
+  number() {
+    const { row, lane, kind, label: labels } = this.scene.bars;
+    /** @type {(import("./labels.js").Labelled & { bar: number })[][]} */
+    const rows = this.scene.rows.map(() => []);
+    for (const [bar, text] of labels.entries()) {
+      if (!text || kind[bar] || this.dense.has(row[bar])) continue;
+      const { x, width, height } = this.room(bar);
+      if (height < LOW) continue;
+      const about = { bar, label: text, lane: lane[bar], middle: x + width / 2, width: width - 4 };
+      rows[row[bar]].push(about);
+    }
+    const wide = (text) => LETTER * text.length;
+    const chosen = rows.flatMap((bars) => written(bars, wide));
+    this.numbers = new Map(chosen.map(({ bar, label: text }) => [bar, text]));
   }
 
   // Bars are kept from one picture to the next, and only what has changed is told to the page.
@@ -312,7 +404,8 @@ export class Timeline {
       const rect = svg("rect");
       const text = svg("text", { "text-anchor": "middle" });
       this.bars.push({ rect, text, label: "", lit: false, ofRect: {}, ofText: {} });
-      this.layer.bars.append(rect, text);
+      this.layer.bars.append(rect);
+      this.layer.labels.append(text); // above all bars, for a number may be wider than its own
     }
     for (const { rect, text } of this.bars.splice(count)) {
       rect.remove();
@@ -329,41 +422,47 @@ export class Timeline {
     const { stage, colour } = rows[bars.row[bar]];
     const kind = bars.kind[bar];
     const isCount = kind === "count";
-    const isWait = kind !== "" && !isCount;
+    const isWait = this.isWait(bar);
+    const isHidden = this.dense.has(bars.row[bar]) && (!isWait || box.width < SEEN);
     const fill = isWait ? filling(this.hatch, waits[kind].mark) : colour;
     const name = isWait ? "lk-bar lk-wait" : isCount ? "lk-bar lk-count" : "lk-bar";
     tell(drawn.rect, drawn.ofRect, {
       ...box,
-      rx: isCount ? 0 : 2.5,
+      rx: isCount || isWait ? 0 : 2.5,
       fill,
       "data-start": bars.start[bar],
       "data-length": bars.length[bar],
       "data-stage": stage,
     });
-    if (tell(drawn.rect, drawn.ofRect, { class: name })) drawn.lit = false;
+    const shownAs = isHidden ? `${name} lk-hidden` : name;
+    if (tell(drawn.rect, drawn.ofRect, { class: shownAs })) drawn.lit = false;
     const full = box.height / bars.level[bar];
-    const room = box.width - (isWait ? 12 : 4);
-    const fits = (text) => LETTER * text.length <= room;
-    const shown = full < 11 ? "" : (this.texts(bar).find(fits) ?? "");
-    if (drawn.label !== shown) drawn.text.textContent = shown;
-    drawn.label = shown;
-    if (!shown) return;
-    const isAbove = isCount && full - box.height >= 11; // a step with room for its number
+    const fits = (text) => LETTER * text.length <= box.width - (isWait ? 12 : 4);
+    const told = isWait ? this.waitOf(bar) : full < LOW ? [] : [bars.label[bar]];
+    const shown = kind ? told.find(fits) : this.numbers.get(bar);
+    const text = (isHidden ? "" : shown) ?? "";
+    if (drawn.label !== text) drawn.text.textContent = text;
+    drawn.label = text;
+    if (!text) return;
+    const isAbove = isCount && full - box.height >= LOW; // a step with room for its number
     tell(drawn.text, drawn.ofText, {
       x: box.x + box.width / 2,
       y: isAbove ? box.y - 2 : box.y + box.height / 2 + 4,
-      class: isWait || isAbove ? "lk-why" : "",
+      // A number may be wider than its bar: behind it is the colour of that.
+      ...(isWait || isAbove
+        ? { class: "lk-why", style: "" }
+        : { class: "", style: `stroke: ${colour}` }),
     });
   }
 
   /**
-   * What may be written on a bar, the longest first.
+   * What may be written on a wait, the longest first.
    * @param {number} bar
    */
-  texts(bar) {
-    const { kind, label, note } = this.scene.bars;
+  waitOf(bar) {
+    const { kind, label, note, row } = this.scene.bars;
     const text = label[bar];
-    if (kind[bar] !== "idle") return [text];
+    if (kind[bar] !== "idle" || this.highOf(row[bar]) < LOW) return [];
     const [cause] = note[bar].split(",");
     const words = `waits ${text}`;
     return [...(cause ? [`${words} for ${cause}`] : []), words, text];
@@ -407,7 +506,7 @@ export class Timeline {
   ghostOf(bar, row) {
     const { start, length, lane } = this.other.bars;
     const { lanes } = this.scene.rows[row];
-    const high = this.high(row);
+    const high = this.highOf(row);
     const x = this.x(start[bar]);
     const width = Math.max(1, this.x(start[bar] + length[bar]) - x - 1);
     const below = this.isPinned ? lanes * high + 1 : (Math.min(lane[bar], lanes - 1) + 0.74) * high;
@@ -418,13 +517,23 @@ export class Timeline {
   }
 
   drawPath() {
-    const outlined = this.show.path ? this.scene.path : [];
-    this.layer.path.replaceChildren(
-      ...outlined.map((bar) => {
-        const { x, y, width, height } = this.box(bar);
-        return svg("rect", { x: x - 0.5, y: y - 1.5, width: width + 1, height: height + 3, rx: 3 });
-      }),
-    );
+    const { row } = this.scene.bars;
+    const outlined = this.show.path ? this.scene.path.toSorted((a, b) => row[a] - row[b]) : [];
+    /** @type {(Box & { row: number })[]} */
+    const boxes = [];
+    for (const bar of outlined) {
+      const box = { ...this.box(bar), row: row[bar] };
+      const before = boxes.at(-1);
+      // Bars that nobody can tell apart have one outline.
+      const isOne = before?.row === box.row && this.dense.has(box.row);
+      if (isOne && box.x - before.x - before.width < SEEN)
+        before.width = box.x + box.width - before.x;
+      else boxes.push(box);
+    }
+    const drawn = boxes.map(({ x, y, width, height }) => {
+      return svg("rect", { x: x - 0.5, y: y - 1.5, width: width + 1, height: height + 3, rx: 3 });
+    });
+    this.layer.path.replaceChildren(...drawn);
   }
 
   // What is held over time, all buffers one on the other.
@@ -506,7 +615,7 @@ export class Timeline {
 
   at(x, y) {
     return this.scene.bars.row.findLastIndex((_, bar) => {
-      const box = this.box(bar);
+      const box = this.room(bar); // a line is thin for a hand
       return x >= box.x - 1 && x <= box.x + box.width + 1 && y >= box.y && y <= box.y + box.height;
     });
   }

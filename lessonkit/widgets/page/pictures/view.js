@@ -1,5 +1,5 @@
-// The live view of one run: figures, plumbing, timeline, a sentence, and the buttons that belong
-// to time.
+// The live view of one run: the figure that is looked for, the timeline, the other figures in a line, a
+// sentence, and the buttons that belong to time; the plumbing unfolds while it plays, or when asked.
 
 import { attributes, button, div, html, named, spoken } from "../base/dom.js";
 import { KEYS } from "../base/keyboard.js";
@@ -15,7 +15,9 @@ const SLOWER = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 const WHOLE = 6; // s; about so long playing takes by default
 
-const HEIGHT = 220; // pixels of a timeline
+const HEIGHT = 200; // pixels of a timeline: with its head and its buttons it fits a low screen
+
+const LIMIT = "limit: "; // how the name of that figure begins
 
 const STILL = 700; // ms between steps where the reader wants no motion
 
@@ -38,13 +40,15 @@ export class View {
     /** @type {import("./roofs.js").Roofs | null} */
     this.roofs = null; // where a lesson wants them
     this.isOpen = false; // of several ranks, whether the timeline of one is shown
+    this.head = div("lk-result");
     this.figures = div("lk-figures");
-    this.main = "accelerator busy"; // what a learner looks for is the large figure
+    this.main = ""; // how the name of the large figure begins: what a learner looks for
+    this.answer = ""; // or the sentence that names that figure
     this.said = spoken("lk-said");
     this.plumbing = new Plumbing();
     const onBar = (bar) => this.point(bar);
     this.timeline = new Timeline({ height: HEIGHT, onTime: this.at, onBar });
-    this.playButton = button("play", "Play", () => this.play());
+    this.playButton = button("play", "Play", () => this.play(), { class: "lk-play" });
     const onchange = () => {
       this.isChosen = true;
     };
@@ -54,56 +58,71 @@ export class View {
     const first = button("|◀", "To the start", () => this.timeline.seek(0));
     const back = button("◀|", "One step back", () => this.timeline.step(-1));
     const on = button("|▶", "One step on", () => this.timeline.step(1));
-    this.switches = Object.keys(this.timeline.show).map((name) => this.toggle(name));
-    this.tools = div("lk-tools", this.playButton, first, back, on, this.slower, ...this.switches);
+    this.isUnfolded = false; // whether the plumbing is seen
+    /** @type {Record<string, HTMLElement>} */
+    this.switches = {
+      path: this.toggle("path", "critical path"),
+      waits: this.toggle("waits"),
+      memory: this.toggle("memory"),
+      boxes: this.toggle("boxes"),
+      limit: this.toggle("limit", "limit", "what could it be at best?"),
+    };
+    const { limit, ...others } = this.switches;
+    const parts = [this.playButton, first, back, on, this.slower, ...Object.values(others)];
+    this.tools = div("lk-tools lk-run", ...parts);
     this.words = div("lk-words"); // the picture, for screen readers
     this.frame = life.watched(this.timeline.svg, (width) => {
       if (!this.scene || width === this.timeline.width) return;
       this.timeline.draw(this.scene, width);
       this.drawStrip();
     });
-    this.keys = div("lk-keys");
     this.strip = new Strip();
     const ontoggle = () => {
       if (this.scene?.strip) this.toggled();
     };
     this.summary = html("summary", {}, "timeline of one rank");
-    const timeline = [this.strip.picker, this.plumbing.node, this.frame, this.keys];
+    const timeline = [this.strip.picker, this.frame, this.timeline.keys];
     this.fold = attributes(html("details", {}, this.summary, ...timeline), { ontoggle });
     this.fold.hidden = true; // until there is a run
     life.recoloured(() => {
       if (this.scene?.strip) this.draw(this.scene); // a canvas does not follow the page's colours
     });
-    const pictures = [this.strip.node, this.fold];
+    const strip = life.watched(this.strip.node, () => {
+      if (this.scene) this.drawStrip();
+    });
+    strip.classList.add("lk-ranked");
+    const pictures = [strip, this.fold];
     // What tells of a run, and is pale as long as a newer one is awaited; the buttons go on working.
-    this.told = [this.figures, ...pictures, this.said, this.words];
-    this.nodes = [...this.told, this.tools];
+    const told = [this.head, ...pictures, this.figures, this.said, this.words];
+    this.told = [...told, this.plumbing.node];
+    this.nodes = [...told, this.tools, this.plumbing.node];
     life.atEnd(() => this.stop());
   }
 
-  toggle(name) {
-    const text = name === "path" ? "critical path" : name;
-    const { show } = this.timeline;
-    const node = button(text, `Show the ${text}`, () => {
-      this.look({ [name]: !show[name] });
-      this.timeline.draw();
+  toggle(name, what = name, text = what) {
+    const turn = () => {
+      this.look({ [name]: !this.looks[name] });
+      this.drawNow();
       this.looked();
-    });
-    return attributes(node, { "aria-pressed": String(show[name]) });
+    };
+    const node = button(text, `Show the ${what}`, turn);
+    return attributes(node, { "aria-pressed": String(this.looks[name]) });
   }
 
-  // What the timeline shows, by names.
+  // What is shown, by names.
   get looks() {
-    return { ...this.timeline.show };
+    return { ...this.timeline.show, boxes: this.isUnfolded };
   }
 
   // A record of another version may have other names.
   look(looks) {
-    const { show } = this.timeline;
-    Object.keys(show).forEach((name, index) => {
-      show[name] = Boolean(looks?.[name] ?? show[name]);
-      this.switches[index].setAttribute("aria-pressed", show[name]);
-    });
+    const { boxes, ...show } = { ...this.looks, ...looks };
+    for (const name of Object.keys(this.timeline.show))
+      this.timeline.show[name] = Boolean(show[name]);
+    this.isUnfolded = Boolean(boxes);
+    for (const [name, node] of Object.entries(this.switches)) {
+      node.setAttribute("aria-pressed", String(this.looks[name]));
+    }
   }
 
   showIn(parent, scene, pinned = null) {
@@ -131,11 +150,12 @@ export class View {
     this.fold.hidden = false;
     this.foldUnder(Boolean(scene.strip));
     this.roofs?.show(scene.roofs, this.pinned ? 1 / this.pinned.perSample : undefined);
-    this.plumbing.draw(scene);
-    this.timeline.draw(scene, this.fold.clientWidth || this.timeline.width || 800);
+    this.plumbing.node.hidden = !this.isUnfolded || !this.fold.open;
+    if (!this.plumbing.node.hidden) this.plumbing.draw(scene);
+    // Told by the page, and not asked for: that would have it lay out all of a notebook once more.
+    this.timeline.draw(scene, this.timeline.width || this.fold.clientWidth || 800);
     this.drawStrip();
     this.drawFigures();
-    this.keys.replaceChildren(...this.timeline.keysOf(scene));
     if (this.timeline.bar < 0) this.say(-1);
     this.words.textContent = scene.summary;
     if (!this.isChosen) this.slower.value = String(this.usual());
@@ -161,7 +181,8 @@ export class View {
   }
 
   drawStrip() {
-    this.strip.draw(this.scene.strip, this.timeline.width, this.timeline.end, this.fold.open);
+    const width = this.strip.node.parentElement.clientWidth || this.timeline.width;
+    this.strip.draw(this.scene.strip, width, this.timeline.end, this.fold.open);
   }
 
   usual() {
@@ -169,23 +190,45 @@ export class View {
     return SLOWER[nearest(SLOWER, (times) => Math.abs(times - wanted))];
   }
 
+  // The large figure, and how it compares; the others in a line. What the run could be at best is a
+  // question, so its answer is there for who asks.
   drawFigures() {
     const { scene, pinned } = this;
-    const shown = [...scene.figures];
-    const isOther = pinned && pinned.summary !== scene.summary && scene.perSample;
-    const factor = isOther ? pinned.perSample / scene.perSample : 0;
-    if (factor) shown.splice(1, 0, [`${number(factor)}×`, "baseline speed"]);
-    const figure = ([value, what]) => {
-      const given = { class: what.startsWith(this.main) && "lk-main" };
-      return html("div", given, html("b", {}, value), " ", html("span", {}, what));
+    const isMain = ([value, what]) => {
+      return this.main
+        ? what.startsWith(this.main)
+        : this.answer.includes(`The answer is ${value}.`);
     };
-    const nodes = shown.map(figure);
-    // Where a run may be compared, there is room for that: or the picture would move.
-    if (pinned && !factor) nodes.splice(1, 0, div("lk-room", "1.00× baseline speed"));
-    this.figures.replaceChildren(...nodes);
+    const usual = scene.figures.find(([, what]) => what.endsWith(" busy"));
+    const main = scene.figures.find(isMain) ?? usual ?? scene.figures[0];
+    const figure = ([value, what]) => [html("b", {}, value), " ", html("span", {}, what)];
+    const [own, was] = [scene, pinned].map((run) => run?.perSample);
+    const room = pinned ? [html("div", { class: "lk-was" }, ...this.compared(main, own, was))] : [];
+    this.head.replaceChildren(div("lk-main", ...figure(main)), ...room);
+    const others = scene.figures.filter((one) => one !== main && !one[1].startsWith(LIMIT));
+    const limit = scene.figures.find(([, what]) => what.startsWith(LIMIT));
+    const asked = limit && this.looks.limit ? figure(limit) : [];
+    this.figures.replaceChildren(
+      ...others.map((one) => div("", ...figure(one))),
+      ...(limit ? [html("div", {}, this.switches.limit, " ", ...asked)] : []),
+    );
   }
 
-  at = (micros) => this.plumbing.at(Math.min(micros, this.scene.end));
+  // Beside a baseline run there is room for this from the start: or the head would grow under a hand.
+  compared([value, what], own, was) {
+    const before = this.pinned.figures.find((figure) => isAlike(figure[1], what));
+    if (!own || !was || this.pinned.summary === this.scene.summary) return ["\u00a0"];
+    const factor = was / own;
+    const times =
+      factor < 1 ? `${number(1 / factor)} times as slow` : `${number(factor)} times as fast`;
+    const told = before && before[0] !== value ? `was ${before[0]}: ${times}` : times;
+    const name = factor === 1 ? "" : factor < 1 ? "lk-wrong" : "lk-right";
+    return [html("b", { class: name }, factor === 1 ? "as fast" : told), " as the baseline run"];
+  }
+
+  at = (micros) => {
+    if (!this.plumbing.node.hidden) this.plumbing.at(Math.min(micros, this.scene.end));
+  };
 
   point(bar) {
     this.say(bar);
@@ -207,6 +250,10 @@ export class View {
   play() {
     if (this.playing) return this.stop();
     const { timeline } = this;
+    if (!this.isUnfolded) {
+      this.look({ boxes: true }); // what happens in them is what one watches
+      this.drawNow();
+    }
     if (timeline.time >= this.scene.end || !timeline.isMoved) timeline.seek(0);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     named(this.playButton, "Pause", "pause");
@@ -229,3 +276,6 @@ export class View {
     named(this.playButton, "Play", "play");
   }
 }
+
+// Whether two figures of two runs are the same one: "for 6 samples" is "for 3 samples".
+const isAlike = (one, other) => one.split(" ")[0] === other.split(" ")[0];

@@ -1,9 +1,29 @@
-// A bar in words.
+// A bar in words, which are those of its page: a lesson that says GPU and batch has them here, too.
 
 import { time } from "../base/numbers.js";
 
 /** @typedef {import("../scene.js").Scene} Scene */
-/** @typedef {Pick<Scene, "rows" | "bars" | "waits" | "unit">} Told what of a run is put in words */
+/** @typedef {Pick<Scene, "rows" | "bars" | "waits" | "unit" | "words">} Told what of a run is put in words */
+
+const begins = (text) => text[0] === text[0].toUpperCase();
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+/**
+ * A text in the words of a page, each of which stands for one of ours: in the plural where that does,
+ * and with a capital. `lessonkit/words.py` does the same.
+ * @param {string} text
+ * @param {Record<string, string>} [words]
+ */
+export function worded(text, words = {}) {
+  const names = Object.keys(words);
+  if (!names.length) return text;
+  const found = new RegExp(`\\b(${names.join("|")})(e?s)?\\b`, "gi");
+  return text.replace(found, (one, name, plural = "") => {
+    const word = words[name.toLowerCase()];
+    const ending = plural && (/(s|x|ch|sh)$/.test(word) ? "es" : "s");
+    return (begins(one) ? capital(word) : word) + ending;
+  });
+}
 
 /** @param {Told} scene @param {number} bar */
 const stageOf = (scene, bar) => scene.rows[scene.bars.row[bar]].stage;
@@ -41,6 +61,16 @@ export const filled = (text, name) => text.replace("{}", () => name.split(":")[0
  * @returns {{ subject: string, rest: string }}
  */
 export function sentence(scene, bar) {
+  const { subject, rest } = told(scene, bar);
+  return { subject: worded(subject, scene.words), rest: worded(rest, scene.words) };
+}
+
+/**
+ * The same in our words.
+ * @param {Told} scene
+ * @param {number} bar
+ */
+function told(scene, bar) {
   const { bars, waits } = scene;
   const kind = bars.kind[bar];
   const note = bars.note[bar];

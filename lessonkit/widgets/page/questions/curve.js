@@ -18,6 +18,7 @@ import { NARROWEST, RIGHT } from "../pictures/timeline.js";
  * @property {number} steps
  * @property {number} step in the unit
  * @property {string} unit
+ * @property {number} within the share of the true value by which a point may be off
  */
 
 /**
@@ -35,9 +36,9 @@ const ABOVE = 20; // free above the highest point
 
 const UNDRAWN = -1; // the place of a point that is not drawn
 const KEYS_BY = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10, Enter: 0 }; // in steps
-const HINT =
-  "The first point is given. Draw the others by hand, or with the arrow keys; " +
-  "Page Up and Page Down make larger steps.";
+const hint = (within) =>
+  `A point is right within ${number(100 * within)} % of the true one. The first is given. Draw the ` +
+  "others by hand, or with the arrow keys; Page Up and Page Down make larger steps.";
 
 /** @implements {Answer} */
 export class Curve {
@@ -48,13 +49,14 @@ export class Curve {
    * @param {CurveState} state
    * @param {Pick<import("./question.js").Asking, "changed">} asking
    */
-  constructor(life, { knob, values, first, steps, step, unit }, { changed }) {
+  constructor(life, { knob, values, first, steps, step, unit, within }, { changed }) {
     this.knob = knob;
     this.values = values;
     this.first = first;
     this.steps = steps;
     this.step = step;
     this.unit = unit;
+    this.within = within;
     this.changed = changed;
     this.places = values.slice(1).map(() => UNDRAWN);
     this.isHeld = false; // whether a hand draws
@@ -89,7 +91,7 @@ export class Curve {
       },
       ...drawn,
     );
-    this.said = spoken("lk-said", HINT);
+    this.said = spoken("lk-said", hint(within));
     this.node = html(
       "div",
       {},
@@ -140,8 +142,15 @@ export class Curve {
   correct({ truth, knee, limits }) {
     this.right = { truth: [this.first, ...truth], knee, limits };
     this.node.inert = true;
-    this.said.textContent = "";
+    const marked = this.places.some((place) => place >= 0);
+    this.said.textContent = marked ? "A filled point is right, and a ring is off." : "";
     this.draw();
+  }
+
+  // As the kernel judges it: a hand cannot put a point more exactly than one step.
+  isNear(point) {
+    const known = this.right.truth[point + 1];
+    return Math.abs(this.places[point] - known) <= Math.max(1, this.within * known) * (1 + 1e-9);
   }
 
   x = (value) => FLOOR + (value / (this.values.length - 1)) * (this.width - FLOOR - 2 * RIGHT);
@@ -174,7 +183,11 @@ export class Curve {
       const place = Math.max(0, this.places[point]);
       attributes(node, { cx: this.x(point + 1), cy: this.y(place) });
       attributes(node, { "aria-valuenow": place, "aria-valuetext": this.where(point) });
-      node.classList.toggle("lk-empty", this.places[point] < 0);
+      const isDrawn = this.places[point] >= 0;
+      node.classList.toggle("lk-empty", !isDrawn);
+      if (!this.right) continue;
+      node.classList.toggle("lk-near", isDrawn && this.isNear(point));
+      node.classList.toggle("lk-off", isDrawn && !this.isNear(point));
     }
     if (this.right) this.drawTruth(this.right);
   }
@@ -189,7 +202,7 @@ export class Curve {
       ...this.values.map((value, point) => label(this.x(point), PLOT + 20, value)),
       ...marks.map((mark) => label(FLOOR - 12, this.y(mark) + 4, number(mark * this.step), last)),
       label(right, PLOT + 36, this.knob, last),
-      svg("text", { x: 2, y: 10 }, this.unit),
+      svg("text", { x: 2, y: 10 }, this.unit && `${this.unit}, for each value of ${this.knob}`),
     );
   }
 

@@ -305,6 +305,7 @@ export class Question {
     }
     if (!scene) return;
     this.view ??= new View(this.model);
+    this.view.answer = text;
     this.view.showIn(this.el, scene, pinned);
   }
 }
