@@ -3,9 +3,10 @@
 from lessonkit.explain.roofs import Roofs
 from lessonkit.words import number
 
-from .choosing import TableRow, work_of
+from .choosing import work_of
 from .inside import Inside
 from .job import Job
+from .rows import TableRow
 
 GIL_OF_WORKERS = "each worker has its own, and nobody measured how long it is held"
 GIL_OF_LOOP = "nobody measured how long the loader holds it"

@@ -140,13 +140,6 @@ class Explore(Page):
         print(f"{path}: {size(path.stat().st_size)}")
         return path
 
-    def stored(self) -> Drawing | None:
-        """Return the picture that a notebook keeps with it: the roofs, where they are drawn."""
-        if self.roofs and self.runs:
-            with suppress(ValueError):  # of a run without samples
-                return plot_roofs([*self.runs.values()][-1])
-        return super().stored()
-
     # ---- what the page asks ----
 
     def show(self, id: int, values: Any, rank: int = 0) -> None:
@@ -278,9 +271,12 @@ class Explore(Page):
             self.tell("stopped", text=text, id=id)
 
     def stored(self) -> Drawing | None:
-        """Return the picture that a notebook keeps, in the words of the page."""
+        """Return the picture that a notebook keeps: the roofs where they are drawn, else the runs."""
         if not self.runs or any(run.ranks for run in self.runs.values()):
             return super().stored()
+        if self.roofs:
+            with suppress(ValueError):  # of a run without samples
+                return plot_roofs([*self.runs.values()][-1])
         return plot_timelines(self.runs, words=self.words)
 
     def __repr__(self) -> str:
