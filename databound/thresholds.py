@@ -55,7 +55,7 @@ MOST_WORKERS = 128
 # batches, one for each worker; by more if workers repeat samples or leave some out.
 AS_MANY = 1.1
 # Rows of a table on a page that is read.
-MOST_ROWS = 10
+MOST_ROWS = 12
 
 # ---- what counts in a run (numbers.py, comparing.py) ----
 
