@@ -16,6 +16,7 @@ from .setting import Changes
 from .thresholds import (
     AS_GOOD,
     DEPTHS,
+    MOST_CHANGES,
     MOST_WORKERS,
     TRIED,
     WORKERS_THAT_COMPUTE,
@@ -210,7 +211,7 @@ def choose(
     alike = [one for one in found if 1 - one.saves <= near * left]
     others = found[len(alike) :]
     alike.sort(key=lambda one: price_of(job, one.row.changes))
-    kept = without_needless([*alike, *others])
+    kept = without_needless([*alike, *others])[:MOST_CHANGES]
     return Choice(kept, sum(one in kept for one in alike), error)
 
 
