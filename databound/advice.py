@@ -8,6 +8,7 @@ from typing import Any
 from lessonkit.engine import check
 
 from .choosing import (
+    Choice,
     bounds_of,
     choose,
     combinations,
@@ -26,7 +27,8 @@ from .setting import Setting
 from .state import Training
 from .thresholds import EPOCHS, ROUNDS, TRIED, USUAL
 from .trials import by_place, by_words, seconds_with_start, try_best
-from .verdict import Verdict, decide
+from .verdict import LOADER_FILLS_THE_CORES, Verdict, decide
+from .verdict import verdict as verdict_of
 
 # Verdicts after which the loader's slowest part is what to make cheaper
 THE_LOADER_DECIDES = ("data-bound", "they take turns", "both want the same cores")
@@ -101,6 +103,7 @@ def recommended(
         bounds = bounds_of(job, table[0])
     choice = choose(job, table, trials, bounds, error)
     table = [table[0], *rank(job, table[1:])]
+    verdict = verdict_beside(choice, job, verdict)
     inside = seen_inside(job, tell) if verdict.kind in THE_LOADER_DECIDES else None
     best = choice.worth[0].row.changes if choice.worth else {}
     knobs = knobs_of(job, job.setting(**best), verdict, inside, put_back=put_back)
@@ -118,6 +121,15 @@ def recommended(
         knobs=knobs,
         training=trained_by(job.subject),
     )
+
+
+def verdict_beside(choice: Choice, job: Job, said: Verdict) -> Verdict:
+    """Return the verdict that was *said*, unless a change of this *choice* shows that cores are left."""
+    now = job.now.num_workers
+    more = any(one.row.changes.get("num_workers", now) > now for one in choice.worth)
+    if more and said.advice == LOADER_FILLS_THE_CORES:
+        return verdict_of(said.kind)
+    return said
 
 
 def what_it_trains_put_back(

@@ -10,12 +10,13 @@ from statistics import fmean
 from typing import NamedTuple
 
 from .job import Job
-from .ranges import NORMAL, Scatter, variance_of_median
+from .ranges import Scatter, variance_of_median
 from .rows import TableRow
 from .setting import Changes
 from .thresholds import (
     AS_GOOD,
     DEPTHS,
+    MOST_CHANGES,
     MOST_WORKERS,
     TRIED,
     WORKERS_THAT_COMPUTE,
@@ -97,7 +98,11 @@ def depths_of(job: Job, workers: int) -> list[tuple[int, bool]]:
     depth = job.now.prefetch_factor
     if not workers:
         return [(depth, False)]
-    return list(product(sorted({*DEPTHS, depth}), (False, True)))
+    depths = {*DEPTHS, depth}
+    if workers != job.now.num_workers and depth < min(DEPTHS):
+        # A worker with one batch begins the next when that was taken. No model says what that costs
+        depths.remove(depth)
+    return list(product(sorted(depths), (False, True)))
 
 
 def price_of(job: Job, changes: Changes) -> tuple[int, int, int]:
@@ -193,7 +198,10 @@ def choose(
             error = (error + trials.spread()) / 2
         sampled = job.numbers.uneven.sampling_error(job.count(job.now))
         found = by_trials(table, trials, bounds, job.numbers.scatter, sampled)
-        found += by_forecast(table, trials.not_run, bounds)
+        # What was tried and saves as much is better
+        most = max((one.saves for one in found), default=0.0)
+        untried = by_forecast(table, trials.not_run, bounds)
+        found += [one for one in untried if 1 - one.saves < (1 - AS_GOOD) * (1 - most)]
     found.sort(key=lambda one: -one.saves)
     if not found:
         return Choice([], 0, error)
@@ -203,7 +211,7 @@ def choose(
     alike = [one for one in found if 1 - one.saves <= near * left]
     others = found[len(alike) :]
     alike.sort(key=lambda one: price_of(job, one.row.changes))
-    kept = without_needless([*alike, *others])
+    kept = without_needless([*alike, *others])[:MOST_CHANGES]
     return Choice(kept, sum(one in kept for one in alike), error)
 
 
@@ -250,7 +258,7 @@ def by_trials(
             # Both means are of runs: of the job as it is there is one more
             runs = 1 / (1 / count + 1 / (count + 1))
             off = left * scatter.range(runs / variance_of_median(count))
-        within = hypot(off, left * NORMAL * sampled, left * AS_GOOD)
+        within = hypot(off, left * sampled, left * AS_GOOD)
         believed = saves <= bounds.least + max(AS_GOOD, within)
         saves = min(saves, bounds.least)
         # All ran over the same batches, so which of an epoch these were does not matter here

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, variance
 from typing import NamedTuple
 
@@ -120,22 +120,24 @@ def compared(
     return Compared(took, forecast, window.last - window.first, window.first > 0)
 
 
-def learn(job: Job, setting: Setting, found: Sequence[Compared]) -> None:
-    """Let what the model leaves unexplained of a *job* be that of further runs as well, with a *setting*.
+def learn(job: Job, found: Mapping[Setting, Sequence[Compared]]) -> None:
+    """Let what the model leaves unexplained of a *job* be that of further runs as well, by their settings.
 
     They count as much as each of those before. What the model then leaves of their mean is no more
     than chance, as far as anybody can see.
     """
-    step = job.numbers.threads[setting.threads]
-    workers = setting.num_workers
-    model = job.modelled(setting)
-    before = step.ran.get(workers, 0)
-    mean = fmean(math.log(one.took / one.forecast) for one in found)
-    part = len(found) / (len(found) + before)
-    factor = model.unexplained * model.crowded
-    step.unexplained[workers] = factor * math.exp(part * mean)
-    step.missed[workers] = 0.0
-    step.ran[workers] = before + len(found)
+    # All were compared with the model as it is before any of them changes it
+    models = {setting: job.modelled(setting) for setting in found}
+    factors = {each: model.unexplained * model.crowded for each, model in models.items()}
+    for setting, runs in found.items():
+        step = job.numbers.threads[setting.threads]
+        workers = setting.num_workers
+        before = step.ran.get(workers, 0)
+        mean = fmean(math.log(one.took / one.forecast) for one in runs)
+        part = len(runs) / (len(runs) + before)
+        step.unexplained[workers] = factors[setting] * math.exp(part * mean)
+        step.missed[workers] = 0.0
+        step.ran[workers] = before + len(runs)
 
 
 def setting_of(job: Job, workers: int, threads: int) -> Setting:

@@ -210,7 +210,7 @@ class Model(NamedTuple):
         return benchmark(self.loader(most), num_epochs, **self.options())
 
     def arrivals(self, num_epochs: int, most: int | None = None) -> list[Arrivals]:
-        """Return when batches arrive in `run`, which takes ten times as long to say so."""
+        """Return when batches arrive in `run`, which takes eight times as long to say so."""
         known = self.numbers
         setting = self.setting
         if not known.in_order:

@@ -13,7 +13,7 @@ from .device import OnDevice
 from .forecast import Epochs, Model, Options, between
 from .numbers import JobNumbers, Start, StepNumbers
 from .origin import Origin, origin_of
-from .ranges import NORMAL, Scatter
+from .ranges import Scatter
 from .runs import Subject
 from .setting import Setting, Value
 from .thresholds import AS_GOOD, AS_MANY, BEHIND, FILL, UNMEASURED
@@ -169,7 +169,7 @@ class Job:
         more to more of them than were run.
         """
         setting = self.setting(**changes)
-        sampled = NORMAL * self.numbers.uneven.sampling_error(self.count(setting))
+        sampled = self.numbers.uneven.sampling_error(self.count(setting))
         by_runs = self.uncertainty_by_runs(setting)
         return math.hypot(by_runs, sampled, AS_GOOD) + self.beyond(setting.num_workers)
 

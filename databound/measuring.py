@@ -80,7 +80,8 @@ def measure_job(
     """Measure a training job: a *loader*, PyTorch's or ours, with the *step* that it feeds.
 
     Both are run for about 14 seconds in short runs, without and with workers, alone and
-    together; for longer if their batches take long. The `forecast` of the `Job` says what other
+    together; for longer if their batches take long, up to a twentieth of a training, and to five
+    minutes at most. The `forecast` of the `Job` says what other
     settings would take; its `model` and `run` show them in every picture and analysis of
     lessonkit. The step is really called, and what it trains is put back: modules, optimisers and
     schedules that its code names. It may take its batch apart. Random states and the number of

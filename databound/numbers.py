@@ -11,6 +11,7 @@ from .thresholds import COMPUTES, FEWEST, READY_FOR, STARTING, TOO_FEW, WAITS_AB
 from .uneven import (
     Timed,
     Uneven,
+    ending_with_the_longest,
     factors,
     late_places,
     mean_turn,
@@ -181,7 +182,9 @@ def unevenness(
     found.turn = turn_in(turning)
     taken = steps_of(turning if found.turn > 1 else stepped[0])
     if found.turn > 1:
-        found.steps = factors(mean_turn(whole_turns(taken), found.turn))
+        found.steps = ending_with_the_longest(
+            factors(mean_turn(whole_turns(taken), found.turn))
+        )
     elif len(taken) > TOO_FEW:
         found.steps = factors(taken)
     return found

@@ -2,14 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist, fmean
+from statistics import fmean
 from typing import NamedTuple
 
 from .thresholds import RANGE_HOLDS, WITHIN_RANGE
-
-# Standard errors between which what is normally distributed lies as often as ranges of a page hold
-NORMAL = NormalDist().inv_cdf((1 + RANGE_HOLDS) / 2)
-
 
 # By how many numbers: order statistics of the normal distribution
 MEDIANS = {1: 1.0, 2: 1.0, 3: 1.346, 4: 1.193, 5: 1.434, 6: 1.288}

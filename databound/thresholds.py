@@ -54,8 +54,10 @@ MOST_WORKERS = 128
 # Times the samples of an epoch. Epochs of an iterable that differ by less differ by the rests of
 # batches, one for each worker; by more if workers repeat samples or leave some out.
 AS_MANY = 1.1
+# Changes that a page names: who reads it makes one of them.
+MOST_CHANGES = 3
 # Rows of a table on a page that is read.
-MOST_ROWS = 10
+MOST_ROWS = 12
 
 # ---- what counts in a run (numbers.py, comparing.py) ----
 

@@ -217,10 +217,7 @@ class Rounds:
         """Let the numbers of the job know what these runs came to: each forecast is better for it."""
         numbers = self.job.numbers
         numbers.scatter = numbers.scatter.with_another(self.trials.scatter())
-        for setting, found in sorted(
-            self.found.items(), key=lambda each: each[0].num_workers
-        ):
-            learn(self.job, setting, found)
+        learn(self.job, self.found)
 
     def run(self, row: TableRow) -> "Trial":
         """Run a *row*, and tell what that came to."""

@@ -5,10 +5,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import fmean, median, pstdev, stdev
+from statistics import fmean, median, pstdev, variance
 from typing import NamedTuple
 
-from .ranges import NORMAL, student
+from .ranges import student
 from .thresholds import EVEN, HICCUP, LONG_STEP, NEIGHBOURS, RANGE_HOLDS
 
 # Multiples of the golden ratio, less whole numbers, lie evenly between 0 and 1
@@ -116,6 +116,18 @@ def mean_turn(seconds: Sequence[float], turn: int) -> list[float]:
     return [fmean(seconds[place::turn]) for place in range(turn)]
 
 
+def ending_with_the_longest(turn: list[float]) -> list[float]:
+    """Return the steps of a *turn* from its first one on: a loop adds up, works, and begins anew.
+
+    A run may have begun anywhere in a turn; an epoch begins with one.
+
+    >>> ending_with_the_longest([0.1, 2.8, 0.1])
+    [0.1, 0.1, 2.8]
+    """
+    first = turn.index(max(turn)) + 1 if turn else 0
+    return turn[first:] + turn[:first]
+
+
 def whole_turns(seconds: Sequence[float]) -> Sequence[float]:
     """Return *seconds* as far as they are whole turns, if each k-th of them is late; else all.
 
@@ -152,25 +164,25 @@ class Uneven:
         return bool(self.makes or self.steps)
 
     def sampling_error(self, count: int) -> float:
-        """Return the share by which the mean of an epoch of *count* batches may be another.
+        """Return the share by which the mean of an epoch of *count* batches may be another, at most.
 
-        It is the standard error of the batches that were seen, by how unlike those are that are
-        next to each other: of samples that are sorted, a few all over the epoch tell enough. If
-        all batches of the epoch were seen, there is none.
+        That holds RANGE_HOLDS of all times. It comes from the standard error of the batches that were
+        seen, by how unlike those are that are next to each other: of samples that are sorted, a
+        few all over the epoch tell enough. If all batches of the epoch were seen, there is none.
         """
-        seen = len(self.makes)
-        if 1 < len(self.few) < count:
-            # So few say little of how much they differ, too
-            sure = student(len(self.few) - 1, RANGE_HOLDS) / NORMAL
-            error = stdev(self.few) / math.sqrt(len(self.few))
-            return sure * error * math.sqrt(1 - len(self.few) / count)
+        seen = len(self.makes or self.few)
         if seen < 2 or seen >= count:
             return 0.0
-        in_order = [
-            factor for _, factor in sorted(zip(self.places, self.makes, strict=True))
-        ]
-        squares = [(after - before) ** 2 for before, after in pairwise(in_order)]
-        return math.sqrt(fmean(squares) / 2 / seen * (1 - seen / count))
+        if self.few:
+            square = variance(self.few)
+        else:
+            in_order = sorted(zip(self.places, self.makes, strict=True))
+            factors = [factor for _, factor in in_order]
+            square = fmean((after - before) ** 2 for before, after in pairwise(factors)) / 2
+        times = student(
+            seen - 1, RANGE_HOLDS
+        )  # few of them say little of how much they differ
+        return times * math.sqrt(square / seen * (1 - seen / count))
 
     def of_step(self, number: int) -> float:
         """Return the factor of a step, by its *number*."""

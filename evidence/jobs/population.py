@@ -10,6 +10,7 @@ the epoch then takes at most 5 % longer than with the best setting; no advice me
 
 import argparse
 import io
+import json
 import sys
 import time
 from collections import defaultdict
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 from statistics import fmean, quantiles
 from typing import NamedTuple
 
@@ -263,6 +265,29 @@ def told(number: int, judged: Judged) -> str:
     )
 
 
+def in_lines(seed: int, stored: Sequence[dict[str, object]]) -> str:
+    """Return what is *stored* of the jobs of a *seed* as JSON, a line for each job."""
+    lines = ",\n".join(json.dumps(each) for each in stored)
+    return f'{{"seed": {seed}, "jobs": [\n{lines}\n]}}\n'
+
+
+def as_stored(number: int, judged: Judged) -> dict[str, object]:
+    """Return what is true of the page on the job with a *number*, for a file."""
+    return {
+        "job": number,
+        "kinds": judged.job.kinds,
+        "verdict": judged.page.verdict,
+        "gains": round(judged.gains, 4),
+        "advised": round(judged.advised, 4),
+        "behind": round(judged.behind, 4),
+        "right": judged.is_right,
+        "contradictions": judged.contradictions,
+        "errors": [round(error, 4) for error in judged.errors],
+        "in_range": judged.in_range,
+        "savings_in_range": judged.claims,
+    }
+
+
 def main() -> None:
     """Print the table, and with `--each` a line for each job."""
     parser = argparse.ArgumentParser(
@@ -272,18 +297,27 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="other jobs for another seed")
     parser.add_argument("--minutes", type=float, default=1e9, help="after which it ends")
     parser.add_argument("--job", type=int, help="the page on this one alone")
+    parser.add_argument(
+        "--store", type=Path, help="a file that gets what is true of each job"
+    )
     parser.add_argument("--each", action="store_true", help="a line for each job, too")
     given = parser.parse_args()
     numbers = range(given.number) if given.job is None else [given.job]
     found = []
+    stored = []
     began = time.monotonic()
     for number in numbers:
         if time.monotonic() - began > 60 * given.minutes:
             break
         judged = judge(random_job(JOBS_OF_A_SEED * given.seed + number))
         found.append(judged)
+        stored.append(as_stored(number, judged))
+        if given.store is not None and len(stored) % 10 == 0:
+            given.store.write_text(in_lines(given.seed, stored), "utf-8")
         if given.each or given.job is not None:
             print(told(number, judged), flush=True)
+    if given.store is not None:
+        given.store.write_text(in_lines(given.seed, stored), "utf-8")
     if given.job is None:
         print("\n".join(table(found)))
     else:

@@ -1,5 +1,6 @@
 """What is tried and what is believed: slow batches, busy machines, and trials that promise too much."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +13,10 @@ from databound.choosing import Bounds, by_trials, choose, combinations, rank, wi
 from databound.job import Seen
 from databound.measuring import measure_subject
 from databound.page import alters_of, described, needs_of, plus_or_minus
+from databound.ranges import Scatter
 from databound.rows import TableRow, forecast_row
 from databound.setting import Setting
-from databound.thresholds import MOST_ROUNDS, ROUNDS, TRIED, Durations
+from databound.thresholds import AS_GOOD, MOST_ROUNDS, ROUNDS, TRIED, Durations
 from databound.trials import Trials, try_best
 from databound.watching import Watch
 
@@ -32,14 +34,22 @@ def test_runs_of_slow_batches_go_on_until_they_can_be_compared(workers: int) -> 
 
 
 def test_measuring_ends_in_time_and_says_what_was_left_out() -> None:
-    model = Modelled(2.5, 0.010, computes=False, batches=160)
+    """A minute, or a twentieth of a training of ten epochs; five minutes at most."""
+    short = Modelled(2.5, 0.010, computes=False, batches=20)
     told: list[str] = []
-    job = measure_subject(model, 2, tell=told.append)
+    job = measure_subject(short, 2, tell=told.append)
     assert job.numbers.not_measured == [2, 4]
-    assert model.time < 120
+    assert short.time < 60
     assert "measuring the loader and the step: about 60 s" in told[0]
     page = str(recommend(replace(job, subject=None)))
     assert "Not measured, because batches take long: num_workers=2, 4." in page
+    long = Modelled(2.5, 0.010, computes=False, batches=160)
+    job = measure_subject(long, 2, tell=told.append)
+    assert job.numbers.not_measured == []
+    assert 60 < long.time < 200
+    most = Durations().for_training(1e9)
+    assert (most.most, most.most_of_trial, most.trials) == (300, 100, 150)
+    assert Durations().for_training(60) == Durations()
 
 
 def test_a_trial_that_would_take_too_long_is_not_made() -> None:
@@ -74,9 +84,13 @@ def test_rivals_are_tried_in_rounds_beside_the_job_as_it_is() -> None:
     trials = try_best(job, model, table)
     ran = model.ran[before:]
     rivals = ran[1 : 1 + TRIED]
-    assert ran == [0, *rivals, 0, *rivals, 0]
-    assert len(trials.now) == ROUNDS + 1
-    assert all(len(took) == ROUNDS for took in trials.took.values())
+    # The best of them has a longer queue as well from the second round on, in as many rounds
+    (deeper, *_) = [one for one in ran[2 * TRIED + 2 :] if one]
+    again = [*rivals, deeper, 0]
+    assert deeper in rivals
+    assert ran == [0, *rivals, 0, *again, *again]
+    assert len(trials.now) == ROUNDS + 2
+    assert [len(took) for took in trials.took.values()] == [ROUNDS + 1] * TRIED + [ROUNDS]
 
 
 class Restless(Modelled):
@@ -103,7 +117,8 @@ def test_a_job_that_differs_from_itself_is_tried_in_more_rounds(
     table = [forecast_row(job, {}), *rank(job, rows_of(job))]
     trials = try_best(job, model, table, Durations(trials=most))
     assert len(trials.now) == rounds + 1
-    assert {len(took) for took in trials.took.values()} == {rounds}
+    took = [len(each) for each in trials.took.values()]
+    assert took == [rounds] * TRIED + [rounds - 1]  # a longer queue joins after the first
 
 
 BOUNDS = Bounds(any=0.5, cores=0.4)
@@ -127,7 +142,7 @@ def trials_of(*took: float) -> Trials:
 def test_nothing_is_confirmed_that_a_bound_excludes(
     took: float, saves: float, believed: bool
 ) -> None:
-    (found,) = by_trials([NOW, RIVAL], trials_of(took, took), BOUNDS, error=0.0)
+    (found,) = by_trials([NOW, RIVAL], trials_of(took, took), BOUNDS)
     assert found.saves == pytest.approx(saves)
     assert found.believed == believed
     job = Modelled(0.020, 0.010, computes=False).job()
@@ -137,12 +152,14 @@ def test_nothing_is_confirmed_that_a_bound_excludes(
 
 
 def test_a_saving_has_the_range_in_which_rounds_differed() -> None:
-    (found,) = by_trials([NOW, RIVAL], trials_of(0.65, 0.75), BOUNDS, error=0.0)
+    trials = trials_of(0.65, 0.75)
+    scatter = trials.scatter()
+    (found,) = by_trials([NOW, RIVAL], trials, BOUNDS, scatter)
     assert found.saves == pytest.approx(0.3)
-    assert found.within == pytest.approx(0.1)  # twice the standard error
-    (found,) = by_trials([NOW, RIVAL], trials_of(0.7, 0.7), BOUNDS, error=0.1)
-    assert found.within == pytest.approx(0.07)
-    assert by_trials([NOW, RIVAL], trials_of(0.7, 0.7), BOUNDS, error=0.43) == []
+    # Of two runs beside three, and of what no model has
+    runs = scatter.range(1) * math.sqrt(1 / 2 + 1 / 3)
+    assert found.within == pytest.approx(0.7 * math.hypot(runs, AS_GOOD))
+    assert by_trials([NOW, RIVAL], trials, BOUNDS, Scatter(0.3, 1)) == []
 
 
 def test_one_busy_moment_changes_no_saving() -> None:
@@ -157,6 +174,7 @@ def test_a_job_that_differs_from_itself_in_the_rounds_is_less_certain() -> None:
     # Its mean of 4/3 has a standard error of 1/3
     trials = Trials(now=[1.0, 2.0, 1.0], took={1: [0.72 * 1.5, 0.72 * 1.5]})
     assert trials.saves(1) == pytest.approx([0.28, 0.28])
+    job.numbers.scatter = trials.scatter()
     choice = choose(job, [NOW, RIVAL], trials, BOUNDS, error=0.7)
     assert choice.error == pytest.approx((0.7 + 0.5) / 2)
     assert choice.worth == []

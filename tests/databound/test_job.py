@@ -1,5 +1,6 @@
 """A measured job foretells what was measured: a model, of which all is known."""
 
+import math
 from itertools import chain, pairwise, repeat
 from typing import Any
 
@@ -85,13 +86,17 @@ def test_a_correction_is_trusted_as_far_as_repeated_runs_agree(
     job = Modelled(0.020, 0.010, computes=False).job()
     took = chain(repeat(first, 3), repeat(second, 3))
     monkeypatch.setattr(comparing, "compared", lambda *given: Compared(next(took), 1.0, 1))
-    correct(job, 1, [Watch(workers) for workers in (1, 2, 4, 1, 2, 4)])
+    scatter = correct(job, 1, [Watch(workers) for workers in (1, 2, 4, 1, 2, 4)])
     step = job.numbers.threads[1]
     for workers in (1, 2, 4):
         assert step.unexplained[workers] == pytest.approx(factor, rel=0.03)
-    missed = (abs(first / factor - 1) + abs(second / factor - 1)) / 2
+        assert step.missed[workers] < 0.05
+        assert step.ran[workers] == 2
+    assert scatter.freedom == 3
+    assert scatter.of_one == pytest.approx(abs(math.log(second / first)) / math.sqrt(2))
+    job.numbers.scatter = scatter
     for workers in (1, 2, 3, 4, 5):
-        assert job.uncertainty(num_workers=workers) == pytest.approx(missed, abs=0.02)
+        assert job.uncertainty(num_workers=workers) >= scatter.range(2)
 
 
 def test_a_single_run_says_how_far_a_forecast_may_be_off_and_not_that_it_is_right(
@@ -99,9 +104,11 @@ def test_a_single_run_says_how_far_a_forecast_may_be_off_and_not_that_it_is_righ
 ) -> None:
     job = Modelled(0.020, 0.010, computes=False).job()
     monkeypatch.setattr(comparing, "compared", lambda *given: Compared(1.5, 1.0, 1))
-    correct(job, 1, [Watch(4)])
+    job.numbers.scatter = correct(job, 1, [Watch(4)])
+    assert job.numbers.scatter.freedom == 0
     assert job.numbers.threads[1].unexplained[4] == pytest.approx(1.5)
-    assert job.uncertainty(num_workers=4) == pytest.approx(0.5)
+    assert job.numbers.threads[1].missed[4] == pytest.approx(0.5)
+    assert 0.5 <= job.uncertainty(num_workers=4) < 0.7
 
 
 def run_of(workers: int, batches: int, seconds: float = 0.030) -> Watch:

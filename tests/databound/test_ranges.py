@@ -37,7 +37,9 @@ def test_a_mean_lies_in_its_range_as_often_as_that_says(runs: int, groups: int) 
 
 @pytest.mark.parametrize("rounds", [2, 4])
 @pytest.mark.parametrize("saves", [0.3, 0.8])
-def test_a_saving_lies_in_its_range_as_often_as_that_says(rounds: int, saves: float) -> None:
+def test_a_saving_lies_in_its_range_as_often_as_that_says(
+    rounds: int, saves: float
+) -> None:
     """It holds more often only by what a model has not: that part is there without any noise."""
     draw = Random(rounds)
     noise = 0.15

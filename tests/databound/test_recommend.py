@@ -20,9 +20,10 @@ from databound.choosing import combinations
 from databound.device import OnDevice
 from databound.job import Job
 from databound.page import line_of
+from databound.ranges import scatter_of
 from databound.runs import restored
 from databound.setting import Changes, as_arguments
-from databound.thresholds import EPOCHS
+from databound.thresholds import AS_GOOD, EPOCHS, MOST_ROWS
 from lessonkit.engine.machine import Handling
 from lessonkit.pictures.drawing import PAPER
 
@@ -49,6 +50,8 @@ def recommended(capsys: pytest.CaptureFixture[str]) -> Any:
         job = model.job()
         job.now = job.now.changed(num_workers=num_workers)
         job.numbers.noise = noise
+        # Trials of a model do not differ, so they halve it, and more
+        job.numbers.scatter = scatter_of([1.0, 1.0 + 2 * noise])
         found = recommended_for(job)
         capsys.readouterr()
         return found
@@ -218,14 +221,14 @@ def test_of_a_stored_job_a_difference_within_the_range_is_not_sold_as_a_gain(
     noise: float, told: bool
 ) -> None:
     job = SAVES_A_TENTH.job()
-    job.numbers.noise, job.subject = noise, None
+    job.numbers.scatter, job.subject = scatter_of([1.0, 1.0 + noise]), None
     assert bool(recommend(job).changes) == told
 
 
 def test_the_stored_job_with_a_cheap_loader_has_a_change_that_is_worth_it() -> None:
     """Runs differed by 14 %, and the setting that it names really saved as much, or more."""
     found = recommend(on_gpu("features")["job"])
-    assert [change.settings["num_workers"] for change in found.changes] == [2]
+    assert found.changes[0].settings["num_workers"] == 2
     assert found.changes[0].saves > found.error
 
 
@@ -276,15 +279,15 @@ def test_what_was_tried_and_what_is_only_forecast_stand_in_two_columns(
     heads, *rows = found.rows()
     assert heads[4:] == ("tried", "saves")
     tried = [row for row in found.asked() if row.tried is not None]
-    assert len(tried) == 4  # the job as it is, and three rivals
+    assert len(tried) == 5  # the job as it is, three rivals, and one with a longer queue
     for row, cells in zip(found.asked(), rows, strict=True):
         assert (cells[4] == "") == (row.tried is None)
         if row.changes:
             assert cells[5].startswith("(") == (row.tried is None)
-    refuted = [row for row in tried if row.tried > 1.5 * row.mean]
-    assert refuted, "the storage gives less to more workers than any forecast says"
-    for row in refuted:
+    for row in tried[1:]:
         assert found.saved(row) == pytest.approx(1 - row.tried / tried[0].tried)
+        # The storage gives less to more workers than runs for measuring said; forecasts have learnt that
+        assert row.mean == pytest.approx(row.tried, rel=0.15)
 
 
 @pytest.mark.parametrize(("now", "factor"), [(0, 2), (2, 3), (6, 2)])
@@ -298,7 +301,7 @@ def test_the_page_has_what_is_asked_for_whatever_the_loader_has_now(
     words = [row[0] for row in found.rows()]
     assert {f"num_workers={one}" for one in (1, 2, 4) if one != now} <= {*words}
     assert any("prefetch_factor=4" in row for row in words)
-    assert len(words) <= 11
+    assert len(words) <= 1 + MOST_ROWS
     if now:
         stays = {"persistent_workers": True}
         assert stays in [row.changes for row in found.table]
@@ -351,8 +354,8 @@ def test_of_settings_that_are_alike_the_one_that_costs_the_least_comes_first(
     assert workers == sorted(workers)
     first, best = alike.changes[0], max(alike.changes, key=lambda one: one.saves)
     assert 1 - first.saves <= 1.05 * (1 - best.saves)
-    assert all(row.within == 0 for row in told_apart.table)
-    assert all(row.within == 0.1 for row in alike.table)
+    assert all(row.within == pytest.approx(AS_GOOD, abs=0.01) for row in told_apart.table)
+    assert all(row.within > 1.2 * AS_GOOD for row in alike.table)
 
 
 @pytest.mark.parametrize("name", MODELS)
