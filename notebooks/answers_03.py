@@ -222,8 +222,8 @@ def vote() -> dict[str, Any]:
     ]
     why = (
         f"No roof is near: the reader allows {1 / read:,.0f} images per second, the cores "
-        f"{cores / work:.0f}, the step {1 / step:.0f} and the GIL {1 / in_python:.0f}. One call does one image after another, "
-        f"so you get {run:.0f}. More calls bring you up to the GIL, and no further."
+        f"{cores / work:.0f}, the step {1 / step:.0f} and the GIL {1 / in_python:.0f}. "
+        f"One call does one image after another, so you get {run:.0f}. More calls bring you up to the GIL, and no further."
     )
     return {
         "question": question,
