@@ -171,8 +171,8 @@ def more_cores(cores: int, decode: float, label: float, train: float) -> dict[st
     wrong = [
         (
             NOT,
-            f"Two cores do {cores} × 1,000 ms of work in a second, and an image needs {milliseconds(each)} "
-            f"of it: {now:.0f} images per second. The GIL and the step would let more pass, so more cores "
+            f"{cores} cores do {cores} × 1,000 ms of work in a second, and an image needs "
+            f"{milliseconds(each)} of it: {now:.0f} images per second. The GIL and the step would let more pass, so more cores "
             "do help.",
         ),
         (
@@ -187,8 +187,8 @@ def more_cores(cores: int, decode: float, label: float, train: float) -> dict[st
         ),
     ]
     why = (
-        f"Two cores allow {now:.0f} images per second, four {then:.0f}, and the GIL {lock:.0f}. So the job "
-        "rises from the first of these to the last."
+        f"{cores} cores allow {now:.0f} images per second, {2 * cores} allow {then:.0f}, and the GIL "
+        f"{lock:.0f}. So the job rises from the first of these to the last."
     )
     return {"choices": [NOT, HALF_MORE, TWICE, STEP], "wrong": wrong, "why": why}
 
@@ -221,9 +221,9 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        f"No roof is near: the reader allows {1 / read:,.0f} images per second, the cores "
-        f"{cores / work:.0f}, the step {1 / step:.0f} and the GIL {1 / in_python:.0f}. "
-        f"One call does one image after another, so you get {run:.0f}. More calls bring you up to the GIL, and no further."
+        f"No roof is near: the reader allows {1 / read:,.0f} images per second, the step {1 / step:.0f}, "
+        f"the cores {cores / work:.0f} and the GIL {1 / in_python:.0f}. One call does one image after "
+        f"another, so you get {run:.0f}. More calls bring you up to the GIL, and no further."
     )
     return {
         "question": question,
