@@ -172,8 +172,8 @@ def more_cores(cores: int, decode: float, label: float, train: float) -> dict[st
         (
             NOT,
             f"{cores} cores do {cores} × 1,000 ms of work in a second, and an image needs "
-            f"{milliseconds(each)} of it: {now:.0f} images per second. The GIL and the step would let more pass, so more cores "
-            "do help.",
+            f"{milliseconds(each)} of it: {now:.0f} images per second. The GIL and the step would let "
+            "more pass, so more cores do help.",
         ),
         (
             TWICE,
