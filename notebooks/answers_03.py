@@ -164,18 +164,16 @@ def nearest(before: Trace, after: Trace) -> str:
     return gains[min(gains, key=lambda known: abs(known - gain))]
 
 
-def more_cores(
-    cores: int, decode: float, label: float, train: float
-) -> dict[str, Any]:
+def more_cores(cores: int, decode: float, label: float, train: float) -> dict[str, Any]:
     """Explain what twice the *cores* do for images that a core decodes and Python labels."""
     each = decode + label
     now, then, lock, step = cores / each, 2 * cores / each, 1 / label, 1 / train
     wrong = [
         (
             NOT,
-            f"Two cores do {cores} × 1,000 ms of work in a second, and an image needs {milliseconds(each)} "
-            f"of it: {now:.0f} images per second. The GIL and the step would let more pass, so more cores "
-            "do help.",
+            f"{cores} cores do {cores} × 1,000 ms of work in a second, and an image needs "
+            f"{milliseconds(each)} of it: {now:.0f} images per second. The GIL and the step would let "
+            "more pass, so more cores do help.",
         ),
         (
             TWICE,
@@ -189,8 +187,8 @@ def more_cores(
         ),
     ]
     why = (
-        f"Two cores allow {now:.0f} images per second, four {then:.0f}, and the GIL {lock:.0f}. So the job "
-        "rises from the first of these to the last."
+        f"{cores} cores allow {now:.0f} images per second, {2 * cores} allow {then:.0f}, and the GIL "
+        f"{lock:.0f}. So the job rises from the first of these to the last."
     )
     return {"choices": [NOT, HALF_MORE, TWICE, STEP], "wrong": wrong, "why": why}
 
@@ -202,8 +200,8 @@ def vote() -> dict[str, Any]:
     run = 1 / (read + work)
     question = (
         f"A decoder takes {milliseconds(work)} for an image, {milliseconds(in_python)} of it in Python, "
-        f"which holds the GIL. A read takes {milliseconds(read)}, a step {milliseconds(step)}, and you have "
-        f"{cores} cores. With one call you get {run:.0f} images per second. What do you change first?"
+        f"which holds the GIL. A read takes {milliseconds(read)}, a step {milliseconds(step)}, and you "
+        f"have {cores} cores. With one call you get {run:.0f} images per second. What do you change first?"
     )
     right = "B: more parallel calls"
     wrong = [
@@ -214,8 +212,8 @@ def vote() -> dict[str, Any]:
         ),
         (
             "C: rewrite the Python in C, because the GIL is the lowest roof",
-            f"It is, at 1 / {milliseconds(in_python)} = {1 / in_python:.0f} images per second. But the job is "
-            f"at {run:.0f}, far below it: lift a roof when you have reached it.",
+            f"It is, at 1 / {milliseconds(in_python)} = {1 / in_python:.0f} images per second. But the job "
+            f"is at {run:.0f}, far below it: lift a roof when you have reached it.",
         ),
         (
             "D: a faster accelerator",
@@ -223,9 +221,9 @@ def vote() -> dict[str, Any]:
         ),
     ]
     why = (
-        f"No roof is near: the reader allows {1 / read:,.0f} images per second, the cores {cores / work:.0f}, "
-        f"the step {1 / step:.0f} and the GIL {1 / in_python:.0f}. One call does one image after another, "
-        f"so you get {run:.0f}. More calls bring you up to the GIL, and no further."
+        f"No roof is near: the reader allows {1 / read:,.0f} images per second, the step {1 / step:.0f}, "
+        f"the cores {cores / work:.0f} and the GIL {1 / in_python:.0f}. One call does one image after "
+        f"another, so you get {run:.0f}. More calls bring you up to the GIL, and no further."
     )
     return {
         "question": question,

@@ -159,7 +159,7 @@ def gained(before: Trace, after: Trace) -> str:
     return gains[min(gains, key=lambda known: abs(known - gain))]
 
 
-def faster_gpu(  # noqa: PLR0913 - a machine has these parts
+def faster_gpu(
     *,
     gpu: float,
     core: float,

@@ -81,7 +81,7 @@ def source(name: str, cell: str) -> str:
 
 
 def test_the_verdicts_are_the_same_six_in_each_of_their_tables() -> None:
-    patterns = source("08_put_it_together", "play")
+    patterns = source("08_put_it_together", "situation")
     assert re.findall(r"^\| \*([^*|]+)\* \|", patterns, re.M) == [*VERDICTS]
     kept = source("08_put_it_together", "page-text").partition("**The limit.**")[0]
     verdicts = re.findall(r"^\|[^|]+\| (.+?) \|[^|]+\|$", kept, re.M)
