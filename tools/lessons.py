@@ -25,6 +25,7 @@ ROOT = Path(__file__).parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 README = ROOT / "README.md"
 GUIDE = ROOT / "docs" / "teaching.md"
+FIELD_GUIDE = "09_workers_field_guide"  # a notebook, and no lesson: nobody reads it from its beginning
 PART = re.compile(
     r"(?P<begin><!-- lessons: (?P<name>\w+) -->\n\n).*?(?P<end>\n\n<!-- end -->)", re.S
 )
