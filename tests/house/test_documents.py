@@ -56,6 +56,7 @@ MODULES = {
     "databound",
     "lessonkit",
     "delivery.classroom.answers",
+    "delivery.classroom.exam",
     "pytest",
     "tools.api",
     "tools.lessons",
