@@ -3,6 +3,7 @@
 from typing import Any
 
 from lessonkit import Dataset, Trace, benchmark
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 # Seconds, as in the lesson
@@ -154,7 +155,7 @@ def straggler(four: Any, unordered: Any) -> dict[str, Any]:
     return {"wrong": wrong, "why": why}
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain how often a decoder is ready that holds the interpreter lock for part of its work."""
     work, in_python, cores = 0.040, 0.008, 8
     question = (
@@ -185,10 +186,4 @@ def vote() -> dict[str, Any]:
         f"faster, {milliseconds(work)} / {cores} = {milliseconds(work / cores)}, and the slowest stage "
         "sets the pace. Processes, with a GIL each, would lift this limit."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

@@ -1,4 +1,4 @@
-"""The answers to the questions of lesson 09 and of its field guide. If you look here first, you learn less."""
+"""The answers to the questions of lesson 09 and of its field guide: read them later, or learn less."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,6 +6,7 @@ from pkgutil import get_data
 from typing import Any
 
 from lessonkit import Trace
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 
@@ -132,7 +133,7 @@ def measured() -> Any:
     return json.loads(get_data(__name__, "measured_09.json") or b"")
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain what twice as many workers change."""
     question = (
         "Making a batch takes 800 ms, and a training step takes 100 ms. You change "
@@ -160,11 +161,4 @@ def vote() -> dict[str, Any]:
         "worker, in 800 ms. The first comes a little later, because eight workers have to be "
         "started."
     )
-    choices = sorted([right, *dict(wrong)])
-    return {
-        "question": question,
-        "choices": choices,
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 # Seconds of a core for each pixel
@@ -149,7 +150,7 @@ def in_turn(*steps: Callable[[Picture], Picture]) -> float:
     return benchmark(dataset, num_epochs=1, train=0).duration
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain how many cores and which storage a job needs."""
     rate, core, stored = 3000, 0.005, 110_000
     cores, bandwidth = round(rate * core), rate * stored / 1e6
@@ -182,10 +183,4 @@ def vote() -> dict[str, Any]:
         f"{stored // 1000} kB = {bandwidth:g} MB/s. Halve the side of the images, and both numbers fall to "
         "about a quarter."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

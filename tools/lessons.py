@@ -17,9 +17,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tools import toml
+
+if TYPE_CHECKING:
+    from lessonkit.widgets.questions.ballot import Ballot
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = ROOT / "notebooks"
@@ -182,11 +185,11 @@ def table_for_teachers() -> str:
     return "\n".join([head, "|---|---|---|---|---|", *rows])
 
 
-def vote_of(lesson: Lesson) -> dict[str, Any]:
+def vote_of(lesson: Lesson) -> Ballot:
     """Return the vote of a *lesson*, before its recap: what its file of answers gives `predict`."""
     if str(NOTEBOOKS) not in sys.path:
         sys.path.insert(0, str(NOTEBOOKS))  # as Python finds it beside a notebook
-    vote: dict[str, Any] = import_module(f"answers_{lesson.number}").vote()
+    vote: Ballot = import_module(f"answers_{lesson.number}").vote()
     return vote
 
 
