@@ -32,6 +32,7 @@ FIELD_GUIDE = "09_workers_field_guide"  # a notebook, and no lesson: nobody read
 PART = re.compile(
     r"(?P<begin><!-- lessons: (?P<name>\w+) -->\n\n).*?(?P<end>\n\n<!-- end -->)", re.S
 )
+OUTCOME = re.compile(r"^- \*\*After this you can\*\* (.+)$", re.M)
 # Up to twenty, a number may be a word
 WORDS = (
     "zero",
@@ -185,6 +186,20 @@ def table_for_teachers() -> str:
     return "\n".join([head, "|---|---|---|---|---|", *rows])
 
 
+def outcome(lesson: Lesson) -> str:
+    """Return what a learner can do after a *lesson*, as the lesson itself says it."""
+    notebook = json.loads(lesson.notebook.read_text(encoding="utf-8"))
+    texts = ["".join(cell["source"]) for cell in notebook["cells"]]
+    (told,) = [told for text in texts for told in OUTCOME.findall(text)]
+    return str(told)
+
+
+def outcomes() -> str:
+    """Return what learners can do after each lesson."""
+    rows = [f"| {lesson.number} | {outcome(lesson)} |" for lesson in LESSONS]
+    return "\n".join(["| lesson | they can |", "| --- | --- |", *rows])
+
+
 def vote_of(lesson: Lesson) -> Ballot:
     """Return the vote of a *lesson*, before its recap: what its file of answers gives `predict`."""
     if str(NOTEBOOKS) not in sys.path:
@@ -278,7 +293,7 @@ def written() -> dict[Path, str]:
         found[lesson.teachers_page] = with_parts(page, {"vote": vote_for_teachers(lesson)})
     parts = {"ways": ways_of_readme(), "table": table_of_readme()}
     found[README] = with_parts(README.read_text(encoding="utf-8"), parts)
-    parts = {"table": table_for_teachers()}
+    parts = {"table": table_for_teachers(), "outcomes": outcomes()}
     found[GUIDE] = with_parts(GUIDE.read_text(encoding="utf-8"), parts)
     return found
 
