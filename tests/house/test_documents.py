@@ -16,6 +16,7 @@ from delivery.site import pages
 from lessonkit.plot import kitchen
 from lessonkit.widgets.widget import BUILT
 from tools import lessons, repository, targets
+from tools.comments import without_comments
 from tools.lesson import NOTEBOOKS
 from tools.lessons import FIELD_GUIDE
 
@@ -242,12 +243,14 @@ def test_one_setting_says_where_the_project_is(tmp_path: Path) -> None:
         copied.parent.mkdir(exist_ok=True)
         copied.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     before = repository.kept_at(tmp_path)
+    hidden = without_comments((tmp_path / "README.md").read_text())
+    assert "OWNER" not in hidden, "a link that is dead until somebody says where the project is"
     with pytest.raises(ValueError, match="must be an owner and a project"):
         repository.move(tmp_path, "ada")
     changed = repository.move(tmp_path, "ada/lessons")
     assert {path.name for path in changed} == {
         "pyproject.toml",
-        "classroom.md",
+        "hosting.md",
         "hub.md",
         "own_job.md",
         "pipelines.md",

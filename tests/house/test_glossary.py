@@ -103,3 +103,28 @@ def test_what_lesson_08_calls_three_runs_is_what_probe_calls_them() -> None:
             alone.duration, both.samples * train, both.duration, both.samples
         ).kind
         assert kind in name
+
+
+# What people search for; each is a word of ours, or what another one is also called
+OF_THE_FIELD = (
+    "GIL",
+    "persistent workers",
+    "I/O",
+    "copy-on-write",
+    "page-locked",
+    "oversubscription",
+    "head-of-line blocking",
+    "backpressure",
+    "Little's law",
+    "Amdahl's law",
+    "DDP",
+    "NFS",
+    "warm",
+    "cold",
+    "launch-bound",
+)
+
+
+@pytest.mark.parametrize("word", OF_THE_FIELD)
+def test_the_glossary_has_the_words_of_the_field(word: str) -> None:
+    assert any(word in f"{row[0]} {row[4]}" for row in ROWS)
