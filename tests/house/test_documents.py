@@ -244,7 +244,9 @@ def test_one_setting_says_where_the_project_is(tmp_path: Path) -> None:
         copied.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     before = repository.kept_at(tmp_path)
     hidden = without_comments((tmp_path / "README.md").read_text())
-    assert "OWNER" not in hidden, "a link that is dead until somebody says where the project is"
+    assert "OWNER" not in hidden, (
+        "a link that is dead until somebody says where the project is"
+    )
     with pytest.raises(ValueError, match="must be an owner and a project"):
         repository.move(tmp_path, "ada")
     changed = repository.move(tmp_path, "ada/lessons")
