@@ -241,7 +241,10 @@ def table(head: Iterable[str], rows: Iterable[str]) -> str:
 def asked(number: int, job: Job) -> str:
     """Return a *job* as a learner gets it: what was measured, and what is asked."""
     unit = "sample" if job.runs.samples == 1 else f"batch of {job.runs.samples:g}"
-    times = [milliseconds(seconds) for seconds in job.times]
+    times = ", ".join(
+        f"{run} <b>{milliseconds(seconds)}</b>"
+        for run, seconds in zip(("loader", "step", "both"), job.times, strict=True)
+    )
     more = "".join(f"<li>{escape(line)}</li>" for line in job.measured)
     first, second, third = QUESTIONS
     kinds = " ".join(f"<label>☐ {escape(kind)}</label>" for kind in VERDICTS)
@@ -249,7 +252,7 @@ def asked(number: int, job: Job) -> str:
     return "\n".join(
         [
             f"<section><h3>Job {number}</h3>",
-            table((f"per {unit}", "loader", "step", "both"), [row(["", *times])]),
+            f"<p>Per {unit}: {times}</p>",
             f"<ul>{more}</ul>",
             f"<p>{first} {kinds}</p>",
             f'<p>{second} <span class="line"></span></p>',

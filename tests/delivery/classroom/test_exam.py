@@ -15,8 +15,8 @@ SEED = 1
 SHEETS = exam.exam(SEED)
 JOBS = [job for sheet in SHEETS for job in sheet]
 SHEET_ROW = re.compile(
-    r"<th>per (?:sample|batch of (\d+))</th>.*\n<tr><td></td>"
-    r"<td>([\d.,]+) ms</td><td>([\d.,]+) ms</td><td>([\d.,]+) ms</td></tr>"
+    r"Per (?:sample|batch of (\d+)): loader <b>([\d.,]+) ms</b>, step <b>([\d.,]+) ms</b>, "
+    r"both <b>([\d.,]+) ms</b>"
 )
 READY = re.compile(r"taking a batch that is ready: ([\d.]+) ms")
 
