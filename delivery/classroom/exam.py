@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import product
 from pathlib import Path
 from random import Random
 from string import Template
@@ -79,11 +80,12 @@ class Job:
         least = min(self.after.values())
         if any(AS_GOOD < time / least < CLEAR for time in self.after.values()):
             return False
-        kinds = {
-            self.runs._replace(**{name: seconds * (1 + share)}).kind
-            for name, seconds in zip(("loader", "step", "both"), self.times, strict=True)
-            for share in (-CLEARLY, CLEARLY)
-        }
+        kinds = set[str]()
+        for place, share in product(range(len(self.times)), (-CLEARLY, CLEARLY)):
+            times = list(self.times)
+            times[place] *= 1 + share
+            loader, step, both = times
+            kinds.add(self.runs._replace(loader=loader, step=step, both=both).kind)
         return kinds == {self.runs.kind}
 
 

@@ -17,7 +17,8 @@ from string import Template
 from typing import Any
 
 from delivery.site import symptoms
-from delivery.site.symptoms import FIELD_GUIDE, FIELD_GUIDE_FOLDER
+from delivery.site.symptoms import FIELD_GUIDE_FOLDER
+from tools.lessons import FIELD_GUIDE
 
 TEMPLATE = Path(__file__).parent / "page" / "field_guide.html"
 ROW = re.compile(r"^\| (?P<asks>.+) \| \[(?P<title>.+)\]\(#.+\) \|$", re.M)
