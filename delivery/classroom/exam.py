@@ -1,10 +1,10 @@
 """Write an exam: sheets of slow jobs to diagnose, a different one for each learner, and their key.
 
-    python -m delivery.classroom.exam build/exam --seed 4711
+    python -m delivery.classroom.exam build/exam --seed 480215937
 
 This writes `sheets.html`, a page for each learner, and `key.html`, which stays with the teacher; both print.
-All jobs of a sheet are run on the virtual clock, so the key is exact. The same seed gives the same sheets,
-and nobody who has this program finds the key without it.
+All jobs of a sheet are run on the virtual clock, so the key is exact. The same seed gives the same sheets
+and the key, so it is a long number that nobody else has: a short one can be found by trying.
 """
 
 from __future__ import annotations
@@ -317,7 +317,7 @@ def main(arguments: list[str] | None = None) -> None:
         prog="python -m delivery.classroom.exam", description=__doc__.partition("\n")[0]
     )
     parser.add_argument("folder", type=Path, help="where the two pages go")
-    parser.add_argument("--seed", type=int, required=True, help="your own, and a secret")
+    parser.add_argument("--seed", type=int, required=True, help="a long number, and a secret")
     parser.add_argument("--sheets", type=int, default=SHEETS, help=f"{SHEETS} if left out")
     given = parser.parse_args(arguments)
     made = exam(given.seed, given.sheets)
