@@ -317,7 +317,9 @@ def main(arguments: list[str] | None = None) -> None:
         prog="python -m delivery.classroom.exam", description=__doc__.partition("\n")[0]
     )
     parser.add_argument("folder", type=Path, help="where the two pages go")
-    parser.add_argument("--seed", type=int, required=True, help="a long number, and a secret")
+    parser.add_argument(
+        "--seed", type=int, required=True, help="a long number, and a secret"
+    )
     parser.add_argument("--sheets", type=int, default=SHEETS, help=f"{SHEETS} if left out")
     given = parser.parse_args(arguments)
     made = exam(given.seed, given.sheets)
