@@ -39,7 +39,7 @@ def recommend(
 ) -> Recommendation:
     """Measure a PyTorch *loader* with a *step*, and say what to change and what that saves.
 
-    It takes about 25 seconds: 15 to measure, and ten to run the best settings beside the job as it
+    It takes about half a minute: 15 s to measure, and ten to run the best settings beside the job as it
     is, and twenty more if that differs from run to run. The start of workers is added to that, and
     takes long if they are not forked; so do batches that take long. A setting that fails is
     dropped, and the page says so. *step* is really called, with batches of the loader, and may take

@@ -3,6 +3,7 @@
 from typing import Any
 
 from lessonkit.widgets.goals import Attempt, Goal
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds, percent
 
 
@@ -141,7 +142,7 @@ def changed(*, at_most: int) -> Goal:
     return Goal("controls changed", count, str, at_most)
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain what a perfect pipeline gains for a GPU that is busy 40 % of the time."""
     question = (
         "Your GPU is busy 40 % of the time, and the loop loads only between two steps. A vendor "
@@ -168,10 +169,4 @@ def vote() -> dict[str, Any]:
         "The steps take 40 % of the time, and no storage makes them shorter. If all the rest goes, "
         "100 % / 40 % = 2.5."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lessonkit import ArtificialDataset, Dataset, benchmark, straggler
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds, percent
 
 
@@ -140,7 +141,7 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
     }
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain what a colleague's pipeline needs that prefetches and still waits."""
     read, train = 0.004, 0.012
     every, slow = 10, 0.060
@@ -178,10 +179,4 @@ def vote() -> dict[str, Any]:
         f"slow reads. Five steps of {milliseconds(train)} last {milliseconds(5 * train)}, as long as the "
         f"slow read takes: {percent(deep)} busy."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

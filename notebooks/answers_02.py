@@ -3,6 +3,7 @@
 from typing import Any
 
 from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 
@@ -120,7 +121,7 @@ def more_cycle(four_of_four: Dataset) -> dict[str, Any]:
     }
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain what limits the pipeline once the step is five times as fast."""
     step = 0.002
     run = benchmark(
@@ -158,10 +159,4 @@ def vote() -> dict[str, Any]:
         f"The first sample arrives after {first}, of which 300 ms are the opening. In one wave you "
         "pay the latency once; this is that once."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

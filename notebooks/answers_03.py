@@ -3,6 +3,7 @@
 from typing import Any
 
 from lessonkit import Dataset, Trace, benchmark
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 # Seconds, as in the lesson
@@ -193,7 +194,7 @@ def more_cores(cores: int, decode: float, label: float, train: float) -> dict[st
     return {"choices": [NOT, HALF_MORE, TWICE, STEP], "wrong": wrong, "why": why}
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain what to change in a job that is far below each of its roofs."""
     read, native, in_python, step, cores = 0.001, 0.032, 0.008, 0.004, 8
     work = native + in_python
@@ -225,10 +226,4 @@ def vote() -> dict[str, Any]:
         f"the cores {cores / work:.0f} and the GIL {1 / in_python:.0f}. One call does one image after "
         f"another, so you get {run:.0f}. More calls bring you up to the GIL, and no further."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

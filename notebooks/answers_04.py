@@ -3,6 +3,7 @@
 from typing import Any
 
 from lessonkit import Dataset
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import size
 
 
@@ -115,7 +116,7 @@ def ahead(
     }
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain where a cache goes if not all positions fit in memory."""
     images, stored, decoded, cropped, free = 60_000, 100e3, 600e3, 150e3, 16e9
     question = (
@@ -146,10 +147,4 @@ def vote() -> dict[str, Any]:
         "before. The cache saves the reads and not the decoding; for that, shrink the images once before "
         "training."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

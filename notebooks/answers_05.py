@@ -6,6 +6,7 @@ from typing import Any
 
 from lessonkit import Dataset, benchmark, per_sample
 from lessonkit.widgets.goals import Attempt, Goal
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 
@@ -122,7 +123,7 @@ def first_element(*, at_most: float) -> Goal:
     return Goal("first element after", first, milliseconds, at_most)
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain what a batch does to a decoder that several calls share."""
     decode, call, images, size, calls = 0.008, 0.00001, 64, 32, 4
     file = Dataset.range(images)
@@ -158,10 +159,4 @@ def vote() -> dict[str, Any]:
         f"stand idle. The map takes {milliseconds(together.duration)} instead of "
         f"{milliseconds(apart.duration)}."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

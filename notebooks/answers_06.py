@@ -3,6 +3,7 @@
 from typing import Any
 
 from lessonkit.widgets.controls import Control
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 
 EACH_ONCE, MIXED = "all 20, each once", "some twice, others not at all"
 HALVES = "the first ten, each twice"
@@ -105,7 +106,7 @@ def in_words(cards: Control, *texts: str) -> list[Any]:
     return [cards.values[cards.texts.index(text)] for text in texts]
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain which one swap helps a job that fills its memory before the first batch."""
     question = (
         "A job decodes images, shuffles them with 10,000 slots, makes batches and prefetches two. The "
@@ -135,10 +136,4 @@ def vote() -> dict[str, Any]:
         "names or compressed bytes: they fill at once, take little memory, and the samples come in just as "
         "random an order."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

@@ -5,6 +5,7 @@ from typing import Any
 
 from lessonkit import AUTOTUNE, ArtificialDataset, Dataset, Machine, benchmark
 from lessonkit.optimize import autotune, rewrite
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 
@@ -115,7 +116,7 @@ def helps(alone: Mapping[str, float], written: float) -> dict[str, Any]:
     return {"wrong": wrong, "why": why}
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain what neither optimiser does for files that are read one after the other."""
 
     def remote(_: int) -> ArtificialDataset:
@@ -154,10 +155,4 @@ def vote() -> dict[str, Any]:
         "No rule makes an interleave of a flat_map, and no knob opens two files at once. Written by hand, "
         f"with four files in the cycle, the epoch takes {milliseconds(both.duration)}."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

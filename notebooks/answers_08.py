@@ -3,6 +3,7 @@
 from typing import Any
 
 from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 
@@ -73,7 +74,7 @@ def unbatched() -> dict[str, Any]:
     return {"wrong": wrong, "why": why}
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain what to try first."""
     small, train = ArtificialDataset(3, read=0.005).repeat(10), 0.015
     loader = benchmark(small.prefetch(1), 1, train=0).duration
@@ -109,11 +110,4 @@ def vote() -> dict[str, Any]:
         f"part. Here samples come in bursts, and with three slots it is {milliseconds(deep)}. "
         "If a deeper buffer does not help, both may want the same cores."
     )
-    choices = sorted([right, *dict(wrong)])
-    return {
-        "question": question,
-        "choices": choices,
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

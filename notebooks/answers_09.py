@@ -1,4 +1,4 @@
-"""The answers to the questions of lesson 09. If you look here first, you learn less."""
+"""The answers to the questions of lesson 09 and of its field guide: read them later, or learn less."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,6 +6,7 @@ from pkgutil import get_data
 from typing import Any
 
 from lessonkit import Trace
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 
@@ -54,7 +55,9 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
 
 NONE = "for none, because eight index lists are sent ahead"
 EACH = "for each one a little, because one arrives every 80 / 4 = 20 ms"
-FOURTH, EIGHTH = "for every fourth batch", "for every eighth batch"
+FOURTH = "for every fourth batch"
+EIGHTH = "for every eighth batch"
+LATE = [NONE, EACH, FOURTH, EIGHTH]
 
 
 def late(trace: Trace) -> str:
@@ -90,12 +93,7 @@ def every() -> dict[str, Any]:
         "Four workers begin together and finish together. The loop trains on their four "
         "batches in 40 ms, but the next four take 80 ms."
     )
-    return {
-        "answer": late,
-        "choices": [NONE, EACH, FOURTH, EIGHTH],
-        "wrong": wrong,
-        "why": why,
-    }
+    return {"wrong": wrong, "why": why}
 
 
 def stay(
@@ -135,7 +133,7 @@ def measured() -> Any:
     return json.loads(get_data(__name__, "measured_09.json") or b"")
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain what twice as many workers change."""
     question = (
         "Making a batch takes 800 ms, and a training step takes 100 ms. You change "
@@ -163,11 +161,4 @@ def vote() -> dict[str, Any]:
         "worker, in 800 ms. The first comes a little later, because eight workers have to be "
         "started."
     )
-    choices = sorted([right, *dict(wrong)])
-    return {
-        "question": question,
-        "choices": choices,
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from lessonkit import Trace, benchmark
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 __all__ = [
@@ -199,7 +200,7 @@ def not_once(job: Callable[..., Any], samples: int) -> Callable[[Any], int]:
     return measure
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain what makes eight ranks slow whose waits are seen."""
     question = (
         "On eight ranks a step of 20 ms takes 40 ms. You log the waits: every rank waits for data in "
@@ -228,10 +229,4 @@ def vote() -> dict[str, Any]:
         "the storage system has no bandwidth left. Read fewer bytes from it: a copy on the machines' own "
         "disks, smaller images, compressed files."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from databound import load_job, recommend
 from databound.three_runs import ThreeRuns
 from lessonkit import Trace, benchmark
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 __all__ = [
@@ -372,7 +373,7 @@ def best_loader(job: Any) -> dict[str, Any]:
     return {"wrong": wrong, "why": why}
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain when to stop."""
     question = (
         "`recommend` says of a colleague's job: *no loader can save more than 6 %*; num_workers=8 in place "
@@ -401,10 +402,4 @@ def vote() -> dict[str, Any]:
         "The headroom is 6 %, and what was tried is within its own noise. The loader is not what the job "
         "waits for; if it has to become faster, the step has to."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

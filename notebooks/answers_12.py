@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
+from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 # Seconds of a core for each pixel
@@ -195,7 +196,7 @@ def faster_gpu(
     return {"choices": [TWICE, CORES, STORAGE, NOT], "wrong": wrong, "why": why}
 
 
-def vote() -> dict[str, Any]:
+def vote() -> Ballot:
     """Explain which machine a job needs once its images are stored at half the side."""
     rate, core, large, small = 3000, 0.008, 400_000, 140_000
     cores = round(rate * core / 4)  # half the side is a quarter of the pixels
@@ -229,10 +230,4 @@ def vote() -> dict[str, Any]:
         f"{cores} cores, and {rate:,} images/s × {small // 1000} kB = {bandwidth:g} MB/s. With the full side "
         f"it would be {4 * cores} cores and {rate * large / 1e6:,g} MB/s."
     )
-    return {
-        "question": question,
-        "choices": sorted([right, *dict(wrong)]),
-        "answer": lambda: right,
-        "wrong": wrong,
-        "why": why,
-    }
+    return ballot(question, right, wrong, why)

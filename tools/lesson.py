@@ -21,11 +21,12 @@ from lessonkit.widgets import questions
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.explorer import Explore
 from tools.comments import set_up, without_comments
-from tools.lessons import LESSONS
+from tools.lessons import FIELD_GUIDE, LESSONS
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CONTROLS = NOTEBOOKS.parent / "docs" / "controls.ipynb"
 WRITTEN = [lesson.name for lesson in LESSONS]
+NOTEBOOK_NAMES = sorted([*WRITTEN, FIELD_GUIDE])
 
 # Where a notebook's kernel finds the answers to its questions
 sys.path.insert(0, str(NOTEBOOKS))

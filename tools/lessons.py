@@ -17,17 +17,22 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tools import toml
+
+if TYPE_CHECKING:
+    from lessonkit.widgets.questions.ballot import Ballot
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 README = ROOT / "README.md"
 GUIDE = ROOT / "docs" / "teaching.md"
+FIELD_GUIDE = "09_workers_field_guide"  # a notebook, and no lesson: nobody reads it from its beginning
 PART = re.compile(
     r"(?P<begin><!-- lessons: (?P<name>\w+) -->\n\n).*?(?P<end>\n\n<!-- end -->)", re.S
 )
+OUTCOME = re.compile(r"^- \*\*After this you can\*\* (.+)$", re.M)
 # Up to twenty, a number may be a word
 WORDS = (
     "zero",
@@ -181,11 +186,25 @@ def table_for_teachers() -> str:
     return "\n".join([head, "|---|---|---|---|---|", *rows])
 
 
-def vote_of(lesson: Lesson) -> dict[str, Any]:
+def outcome(lesson: Lesson) -> str:
+    """Return what a learner can do after a *lesson*, as the lesson itself says it."""
+    notebook = json.loads(lesson.notebook.read_text(encoding="utf-8"))
+    texts = ["".join(cell["source"]) for cell in notebook["cells"]]
+    (told,) = [told for text in texts for told in OUTCOME.findall(text)]
+    return str(told)
+
+
+def outcomes() -> str:
+    """Return what learners can do after each lesson."""
+    rows = [f"| {lesson.number} | {outcome(lesson)} |" for lesson in LESSONS]
+    return "\n".join(["| lesson | they can |", "| --- | --- |", *rows])
+
+
+def vote_of(lesson: Lesson) -> Ballot:
     """Return the vote of a *lesson*, before its recap: what its file of answers gives `predict`."""
     if str(NOTEBOOKS) not in sys.path:
         sys.path.insert(0, str(NOTEBOOKS))  # as Python finds it beside a notebook
-    vote: dict[str, Any] = import_module(f"answers_{lesson.number}").vote()
+    vote: Ballot = import_module(f"answers_{lesson.number}").vote()
     return vote
 
 
@@ -274,7 +293,7 @@ def written() -> dict[Path, str]:
         found[lesson.teachers_page] = with_parts(page, {"vote": vote_for_teachers(lesson)})
     parts = {"ways": ways_of_readme(), "table": table_of_readme()}
     found[README] = with_parts(README.read_text(encoding="utf-8"), parts)
-    parts = {"table": table_for_teachers()}
+    parts = {"table": table_for_teachers(), "outcomes": outcomes()}
     found[GUIDE] = with_parts(GUIDE.read_text(encoding="utf-8"), parts)
     return found
 

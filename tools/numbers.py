@@ -26,7 +26,7 @@ from lessonkit import Dataset, Trace, benchmark
 from lessonkit.widgets.questions import Number
 from tools.comments import comments
 from tools.lesson import CONTROLS, NOTEBOOKS, SOLUTION, SOLVED, Lesson, lesson
-from tools.lessons import LESSONS, WORDS, in_words
+from tools.lessons import FIELD_GUIDE, LESSONS, WORDS, in_words
 
 ROOT = NOTEBOOKS.parent
 # What is one in the unit that a number is shown in: a second, a share of 1, a byte
@@ -117,6 +117,8 @@ def names_for_all() -> dict[str, Any]:
 def names_of(page: Path) -> dict[str, Any]:
     """Return the names that the expressions of a page have: of a lesson those that it leaves, and `this`."""
     names = names_for_all()
+    if page.stem == FIELD_GUIDE:
+        return names | lesson(FIELD_GUIDE).names
     is_of_lesson = page.parent in (NOTEBOOKS, ROOT / "docs" / "teaching")
     for this in LESSONS:
         if is_of_lesson and page.name.startswith(this.number):

@@ -10,6 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 NAME = re.compile(r"[\w.-]+/[\w.-]+")
 NOWHERE = "OWNER/REPOSITORY"  # until somebody says it
+# What nobody reads before that, because its links would be dead
+WITH_AN_OWNER = re.compile(r"<!-- with an owner: (.*?) -->", re.S)
 
 
 def kept_at(root: Path) -> str:
@@ -47,7 +49,8 @@ def move(root: Path, name: str) -> list[Path]:
         *sorted((root / "docs").glob("*.html")),
     ):
         text = path.read_text(encoding="utf-8")
-        moved = text.replace(site_of(before), site_of(name)).replace(before, name)
+        shown = WITH_AN_OWNER.sub(r"\1", text)
+        moved = shown.replace(site_of(before), site_of(name)).replace(before, name)
         if moved != text:
             path.write_text(moved, encoding="utf-8")
             changed.append(path)

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from delivery.site import symptoms
+from delivery.site import field_guide, symptoms
 from delivery.site.opening import opening
 from delivery.site.python import BIG, PACKED
 from lessonkit import DataLoader, Dataset, benchmark
@@ -158,6 +158,7 @@ def assemble(
     (folder / "index.html").write_text(first_page(name, address), encoding="utf-8")
     write_cards(folder)
     symptoms.write_pages(folder, name, address)
+    field_guide.write_pages(folder)
     add_ours(folder, python, name)
 
 

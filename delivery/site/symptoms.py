@@ -15,16 +15,17 @@ from html import escape
 from pathlib import Path
 from string import Template
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from nbconvert.filters import markdown2html
 
 from tools.comments import without_comments
-from tools.lessons import LESSONS
+from tools.lessons import FIELD_GUIDE, LESSONS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 FOLDER = "symptoms"  # of the site
+FIELD_GUIDE_FOLDER = "field_guide"
 CELL = re.compile(r"^\[\[(?:(\d\d_\w+) )?([\w-]+)\]\]$")
 LESSON_LINK = re.compile(r'href="(\d\d_\w+\.ipynb)?(?:#([^"]*))?"')
 ANCHOR = re.compile(r'<a class="anchor-link".*?</a>')
@@ -95,11 +96,16 @@ def whole(symptom: Symptom) -> tuple[str, dict[str, Any] | None]:
 
 
 def html(text: str, lesson: str = "") -> str:
-    """Return Markdown as HTML, in which links to lessons, or within *lesson*, lead to them."""
+    """Return Markdown as HTML, in which links to lessons, or within *lesson*, lead to them.
+
+    A link to a section of the field guide leads to its page.
+    """
 
     def to_lesson(link: re.Match[str]) -> str:
         path = link[1] or f"{lesson}.ipynb"
         section = link[2]
+        if section and path == f"{FIELD_GUIDE}.ipynb":
+            return f'href="{page_in_field_guide(unquote(section))}"'
         return (
             f'href="../notebooks/index.html?path={path}{f"#{section}" if section else ""}"'
         )
@@ -154,6 +160,20 @@ def own_job(name: str = "") -> str:
     return text if name else re.sub(r"^pip install .*git\+.*", clone, text, flags=re.M)
 
 
+def name_in_field_guide(section: str) -> str:
+    """Return the name of the page of a *section* of the field guide, from its title or from a link to it.
+
+    >>> name_in_field_guide("Bus error: /dev/shm"), name_in_field_guide("Bus-error:-/dev/shm")
+    ('bus-error-dev-shm', 'bus-error-dev-shm')
+    """
+    return re.sub(r"[\W_]+", "-", section.lower()).strip("-")
+
+
+def page_in_field_guide(section: str) -> str:
+    """Return the address of that page, from another page of the site that is in a folder."""
+    return f"../{FIELD_GUIDE_FOLDER}/{name_in_field_guide(section)}.html"
+
+
 def place(lesson: str, section: str) -> str:
     """Return the address of a *section* of a lesson, from the first page."""
     after = f"#{quote(section.replace(' ', '-'))}" if section else ""
@@ -176,9 +196,7 @@ def page(symptom: Symptom, name: str = "", address: str = "") -> str:
         "cause": escape(symptom.cause),
         "also": escape(symptom.also),
         "answer": html(text, symptom.lesson),
-        "lesson": f"../{place(symptom.lesson, symptom.section)}",
-        "title": next(one.numbered for one in LESSONS if one.name == symptom.lesson),
-        "section": f", <em>{escape(symptom.section)}</em>" if symptom.section else "",
+        "leads": leads(symptom),
         "picture": drawn(picture, f"{symptom.name}.png") if picture else "",
         "preview": f"{address}{f'{FOLDER}/{symptom.name}' if picture else 'preview'}.png",
         "canonical": f'<link rel="canonical" href="{address}{FOLDER}/{symptom.name}.html">'
@@ -192,6 +210,23 @@ def page(symptom: Symptom, name: str = "", address: str = "") -> str:
     }
     template = (HERE / "page" / "symptom.html").read_text(encoding="utf-8")
     return Template(template).substitute(parts)
+
+
+def leads(symptom: Symptom) -> str:
+    """Return where the page of a *symptom* leads: to the field guide, or to a lesson that shows it move."""
+    lesson = f"../{place(symptom.lesson, symptom.section)}"
+    if symptom.lesson == FIELD_GUIDE:
+        guide = page_in_field_guide(symptom.section)
+        return (
+            f'<a class="lessons-button" href="{guide}">All about it</a> <span>in the field guide: '
+            f'<em>{escape(symptom.section)}</em>; or <a href="{lesson}">run it</a></span>'
+        )
+    title = next(one.numbered for one in LESSONS if one.name == symptom.lesson)
+    section = f", <em>{escape(symptom.section)}</em>" if symptom.section else ""
+    return (
+        f'<a class="lessons-button" href="{lesson}">See it move</a> '
+        f"<span>in lesson {title}{section}</span>"
+    )
 
 
 def write_pages(folder: Path, name: str = "", address: str = "") -> None:

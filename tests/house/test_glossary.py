@@ -103,3 +103,30 @@ def test_what_lesson_08_calls_three_runs_is_what_probe_calls_them() -> None:
             alone.duration, both.samples * train, both.duration, both.samples
         ).kind
         assert kind in name
+
+
+# What people search for; each is a word of ours, or what another one is also called
+OF_THE_FIELD = (
+    "GIL",
+    "persistent workers",
+    "I/O",
+    "copy-on-write",
+    "page-locked",
+    "oversubscription",
+    "head-of-line blocking",
+    "backpressure",
+    "Little's law",
+    "Amdahl's law",
+    "DDP",
+    "NFS",
+    "warm",
+    "cold",
+    "launch-bound",
+)
+
+
+@pytest.mark.parametrize("word", OF_THE_FIELD)
+def test_the_glossary_has_the_words_of_the_field(word: str) -> None:
+    lines = [line for line in GLOSSARY.splitlines() if line.startswith("| ")]
+    told = [line.split("|")[1:-1] for line in lines]
+    assert any(word in f"{cells[0]} {cells[-1]}" for cells in told)

@@ -15,10 +15,11 @@ import pytest
 
 from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.page_data import packed
-from tools.lesson import WRITTEN, lesson, main_path, run
+from tools.lesson import NOTEBOOK_NAMES, WRITTEN, lesson, main_path, run
+from tools.lessons import FIELD_GUIDE
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", NOTEBOOK_NAMES)
 def test_a_lesson_from_its_end_to_its_beginning_is_the_same(name: str) -> None:
     found = lesson(name)
     names = dict(found.names)
@@ -64,11 +65,7 @@ def names_in(cells: list[Any]) -> tuple[set[str], set[str]]:
 
 
 def sections(name: str) -> list[list[Any]]:
-    """The cells of each section of *Further*."""
-    cells = lesson(name).cells
-    (begin,) = (
-        place for place, cell in enumerate(cells) if cell.source.startswith("## Further")
-    )
+    """The cells before the first section, then those of each: *Further* alone has sections in a lesson."""
     count = 0
 
     def section(cell: Any) -> int:
@@ -76,14 +73,25 @@ def sections(name: str) -> list[list[Any]]:
         count += int(cell.source.startswith("### "))
         return count
 
-    return [list(each) for number, each in groupby(cells[begin + 1 :], section) if number]
+    return [list(each) for _, each in groupby(lesson(name).cells, section)]
 
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_section_that_is_opened_alone_has_all_names_that_it_uses(name: str) -> None:
     known = {*main_path(name).names, *dir(builtins), "_", "display"}
-    found = sections(name)
+    _, *found = sections(name)
     assert found
+    for cells in found:
+        made, used = names_in(cells)
+        missing = used - made - known
+        assert not missing, cells[0].source
+
+
+def test_a_section_of_the_field_guide_needs_what_stands_above_the_first_and_no_other() -> (
+    None
+):
+    first, *found = sections(FIELD_GUIDE)
+    known = {*names_in(first)[0], *dir(builtins), "_", "display"}
     for cells in found:
         made, used = names_in(cells)
         missing = used - made - known

@@ -20,6 +20,7 @@ from lessonkit.widgets import goals
 from lessonkit.widgets.goals import Attempt
 from lessonkit.widgets.questions.question import Question
 from tools.lesson import WRITTEN, lesson
+from tools.lessons import FIELD_GUIDE
 
 ROOT = Path(__file__).parents[2]
 
@@ -178,7 +179,7 @@ def test_four_workers_after_the_one_call_made_it_slower_on_pytorch() -> None:
     seconds = {row["name"]: row["seconds"] for row in ROWS}
     told = f"turned {seconds['one call first']:.1f} s into {seconds['one call, then four workers']:.1f}"
     assert told == "turned 3.3 s into 3.8"
-    assert told in lesson("09_workers").prose
+    assert told in lesson(FIELD_GUIDE).prose
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -14,7 +14,7 @@ import pytest
 from lessonkit import lessons
 from lessonkit.lessons import copy_lessons
 from tools import targets
-from tools.lesson import NOTEBOOKS, WRITTEN
+from tools.lesson import NOTEBOOK_NAMES, NOTEBOOKS, WRITTEN
 from tools.repository import kept_at
 from tools.servers import notebook
 
@@ -315,7 +315,7 @@ def test_what_a_lab_leaves_is_nothing_to_git_and_no_lesson(tmp_path: Path) -> No
     say(sys.executable, "-m", "lessonkit", "copy", "more")
     assert (mine / f"{first}.ipynb").read_text() == text
     for folder in mine, tmp_path / "more":
-        assert sorted(path.stem for path in folder.glob("*.ipynb")) == WRITTEN
+        assert sorted(path.stem for path in folder.glob("*.ipynb")) == NOTEBOOK_NAMES
 
 
 def test_what_lies_beside_the_lessons_is_added_to_the_path_once(
@@ -375,7 +375,7 @@ def test_a_notebook_that_was_opened_alone_finds_what_lies_beside_its_lesson(
     imports = [f"import answers_{number}" for number in numbers]
     ran = python(tmp_path, "\n".join([first_cell(WRITTEN[0]), *imports]))
     assert (ran.returncode, ran.stderr) == (0, "")
-    for name in WRITTEN[1:]:
+    for name in NOTEBOOK_NAMES[1:]:
         assert first_cell(name).startswith(first_cell(WRITTEN[0])), name
 
 
@@ -387,7 +387,7 @@ def test_what_lies_beside_a_notebook_comes_before_what_was_installed(
     assert python(tmp_path, code).returncode == 0
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", NOTEBOOK_NAMES)
 def test_without_the_package_the_first_cell_says_what_to_install(
     name: str, tmp_path: Path
 ) -> None:

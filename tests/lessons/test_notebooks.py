@@ -27,7 +27,8 @@ from lessonkit.widgets.explorer import Explore
 from lessonkit.widgets.questions import Question
 from lessonkit.widgets.sandbox import described
 from lessonkit.widgets.widget import Page
-from tools.lesson import NOTEBOOKS, WRITTEN, lesson, run
+from tools.lesson import NOTEBOOK_NAMES, NOTEBOOKS, WRITTEN, lesson, run
+from tools.lessons import FIELD_GUIDE
 from tools.notebooks import run as run_again
 from tools.notebooks import text_of
 
@@ -60,6 +61,7 @@ NONSENSE: tuple[Any, ...] = (
 )
 
 each = pytest.mark.parametrize("name", WRITTEN)
+each_notebook = pytest.mark.parametrize("name", NOTEBOOK_NAMES)
 
 
 # ---- as they are kept ----
@@ -87,7 +89,7 @@ def test_a_cell_that_raises_is_told_also_on_the_real_clock_and_leaves_no_name_to
     assert second.notebook.cells[0].outputs[0].data["text/plain"] == "False"
 
 
-@each
+@each_notebook
 def test_running_it_again_gives_what_is_kept(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,14 +99,14 @@ def test_running_it_again_gives_what_is_kept(
     assert took + process_time() - began < CPU_LIMIT
 
 
-@each
+@each_notebook
 def test_its_cells_on_the_real_clock_run(name: str) -> None:
     for cell in lesson(name).cells:
         if "real-clock" in cell.metadata.get("tags", ()):
             run(cell.source, dict(lesson(name).names), f"<{name} {cell.id}>")
 
 
-@each
+@each_notebook
 def test_it_is_kept_without_what_changes(name: str) -> None:
     path = NOTEBOOKS / f"{name}.ipynb"
     text = path.read_text(encoding="utf-8")
@@ -119,7 +121,7 @@ def has_picture_in_html(cell: Any) -> bool:
     return any("data:image/png" in data.get("text/html", "") for data in shown)
 
 
-@each
+@each_notebook
 def test_every_cell_was_run(name: str) -> None:
     for cell in lesson(name).cells:
         shows = isinstance(
@@ -167,7 +169,7 @@ def test_its_parts_are_those_of_every_lesson(name: str) -> None:
     assert not folded, "links do not lead to a section below a folded heading"
 
 
-@each
+@each_notebook
 def test_what_a_learner_need_not_read_is_hidden(name: str) -> None:
     for cell in lesson(name).cells:
         if cell.cell_type == "code" and re.search(
@@ -176,7 +178,7 @@ def test_what_a_learner_need_not_read_is_hidden(name: str) -> None:
             assert cell.metadata.get("jupyter", {}).get("source_hidden"), cell.id
 
 
-@each
+@each_notebook
 def test_its_links_lead_somewhere(name: str) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", lesson(name).prose):
         if target.startswith("https://"):
@@ -192,19 +194,21 @@ def test_its_links_lead_somewhere(name: str) -> None:
             assert anchor in anchors, target
 
 
-def test_the_index_of_09_leads_to_each_of_its_sections() -> None:
-    sections = [heading for heading in lesson("09_workers").headings if heading.level == 3]
-    (index,) = (
-        cell.source
-        for cell in lesson("09_workers").markdown
-        if cell.source.startswith("## Further")
-    )
+def test_the_index_of_the_field_guide_leads_to_each_of_its_sections_in_their_order() -> (
+    None
+):
+    guide = lesson(FIELD_GUIDE)
+    sections = [heading for heading in guide.headings if heading.level == 3]
+    (index,) = (cell.source for cell in guide.markdown if cell.id == "index")
     rows = re.findall(r"\| \[(.+)\]\(#(.+)\) \|", index)
-    assert sorted(text for text, _ in rows) == sorted(heading.text for heading in sections)
+    assert [text for text, _ in rows] == [heading.text for heading in sections]
     assert all(anchor == text.replace(" ", "-") for text, anchor in rows)
+    for heading in sections:
+        assert heading.cell.metadata.get("jp-MarkdownHeadingCollapsed"), heading.text
+        assert "\n" not in heading.cell.source, heading.text
 
 
-@each
+@each_notebook
 def test_pictures_have_words_and_prose_is_calm(name: str) -> None:
     prose = lesson(name).prose
     assert not re.search(r"!\[\s*\]", prose), "a picture without words"
@@ -214,7 +218,7 @@ def test_pictures_have_words_and_prose_is_calm(name: str) -> None:
 
 
 def test_the_words_are_spelt_right() -> None:
-    text = "\n".join(cell.source for name in WRITTEN for cell in lesson(name).cells)
+    text = "\n".join(cell.source for name in NOTEBOOK_NAMES for cell in lesson(name).cells)
     found = subprocess.run(
         [sys.executable, "-m", "codespell_lib", "-"],
         input=text,
@@ -310,7 +314,7 @@ def answers(
     return heard[-1]
 
 
-@each
+@each_notebook
 def test_every_question_explains_what_is_wrong(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,7 +351,7 @@ def record_of(widget: Page) -> tuple[str, str] | None:
     return "view", json.dumps(told)
 
 
-@each
+@each_notebook
 def test_no_two_widgets_of_a_lesson_share_a_record(name: str) -> None:
     found = [record_of(widget) for _, widget in lesson(name).widgets(Page)]
     shared = Counter(record for record in found if record)
@@ -412,5 +416,5 @@ def test_the_teacher_has_a_page_for_it(name: str) -> None:
     assert at.index("next") + 1 == at.index("further")
 
 
-def test_there_is_no_notebook_beside_the_series() -> None:
-    assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} == {*WRITTEN}
+def test_there_is_no_notebook_beside_the_series_and_the_field_guide() -> None:
+    assert sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb")) == NOTEBOOK_NAMES

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tools.lesson import lesson
+from tools.lessons import FIELD_GUIDE
 
 LOADERS = '''
 import faulthandler, multiprocessing, os, sys, threading
@@ -202,7 +203,7 @@ def test_a_full_queue_at_the_end_stops_a_process_and_delays_a_loader_for_five_se
     said = dict(line.split() for line in ran(folder, LEFT).stdout.splitlines())
     assert 4 < float(said["epoch"]) < 30
     assert said["stands"] == said["ends"] == "True"
-    measured = lesson("09_workers").names["measured"]["left"]
+    measured = lesson(FIELD_GUIDE).names["measured"]["left"]
     assert measured == pytest.approx(2 * 5, abs=1)  # of two workers, one after the other
 
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tools import lessons
 from tools.servers import HOST, await_start, free_port, process
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[2]
-LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+LESSONS = [lesson.name for lesson in lessons.LESSONS]
 KNOB = 'input[type=range]:not([aria-label="Time in the run"])'
 # S, for all that is done with a page and for each part: this Python is slow
 MOST, PATIENT = 900, 300

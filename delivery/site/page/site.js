@@ -368,8 +368,9 @@ let running = Promise.resolve();
 let left = ""; // what to say of a cell that was left out
 
 const REACHED = `lessons reached ${here.pathname}${path}`;
+// Folded sections begin below *Further*, and in the field guide with the first of them.
 const mainOf = (widgets) => {
-  const further = widgets.findIndex((cell) => /^## Further\s/.test(codeOf(cell)));
+  const further = widgets.findIndex((cell) => /^(## Further\s|### )/.test(codeOf(cell)));
   return further < 0 ? widgets : widgets.slice(0, further);
 };
 const codeOf = (cell) => [].concat(cell.source ?? cell.model.sharedModel.getSource()).join("");
@@ -439,7 +440,7 @@ function keepTables() {
 // After all that is asked for before.
 const runLater = (cells) => (running = running.then(() => runCells(cells)).then(nameCells));
 
-// The main path is run as soon as Python is there, and a section of *Further* when it is opened.
+// The main path is run as soon as Python is there, and a folded section when it is opened.
 function runLesson() {
   const { widgets } = panel().content;
   const next = widgets.findLast((cell) => NEXT.test(codeOf(cell)));

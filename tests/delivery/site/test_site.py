@@ -30,7 +30,7 @@ from delivery.site import __main__ as command
 from delivery.site import fetch, pages, python
 from delivery.site.opening import opening
 from tools import repository
-from tools.lessons import LESSONS, in_words
+from tools.lessons import FIELD_GUIDE, LESSONS, in_words
 
 
 @pytest.fixture
@@ -168,9 +168,7 @@ def test_a_taken_port_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
-    sorted((pages.ROOT / "notebooks").glob("*.ipynb")),
-    ids=lambda path: path.stem,
+    "path", [lesson.notebook for lesson in LESSONS], ids=lambda path: path.stem
 )
 def test_the_opening_of_a_lesson_ends_at_its_first_question(path: Path) -> None:
     notebook = json.loads(path.read_bytes())
@@ -183,6 +181,13 @@ def test_the_opening_of_a_lesson_ends_at_its_first_question(path: Path) -> None:
     assert "predict(" not in text
     for number in re.findall(r"path=(\d\d_\w+.ipynb)", text):
         assert path.with_name(number).exists()
+
+
+def test_the_field_guide_opens_with_its_questions() -> None:
+    path = pages.ROOT / "notebooks" / f"{FIELD_GUIDE}.ipynb"
+    text = opening(pages.for_browser(json.loads(path.read_bytes())))
+    assert re.findall("<h2[^>]*>([^<]*)", text)[0] == "By question"
+    assert text.count('href="#') >= 18
 
 
 def test_a_stored_text_is_sent_whole() -> None:
