@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from time import perf_counter, sleep
 from typing import Any
@@ -207,6 +207,7 @@ def rows(learners: int) -> Iterator[str]:
         taken, shown, there = in_loop(answers(learners, key, tokens))
         late = quantiles(taken, n=20)[-1]
         what = f"{learners} learners answer within {WITHIN} s"
+        yield limited(f"{what}: taken, median", median(taken) * 1000, 50, "ms")
         yield limited(f"{what}: taken, 95th percentile", late * 1000, 150, "ms")
         yield limited("... and the last to come to the board", max(shown), 1, "s")
         sleep(1)
