@@ -72,7 +72,7 @@ async def walk(ours: Hub) -> bool:
     learners = left, reads = Learner(LEFT, ours.address), Learner(READS, ours.address)
     for one in learners:
         await one.enter(ours.password, FIRST)
-    await left.run("open('lessons/mine.txt', 'w').write('kept')")
+    await left.run("open('mine.txt', 'w').write('kept')")
     await reads.write()
     await left.leave()
     took = await until_ended(ours, "ipykernel_launcher", KERNEL + LATER)
@@ -92,7 +92,7 @@ async def walk(ours: Hub) -> bool:
     await again.enter(ours.password, FIRST)
     more = f"after {monotonic() - began:.0f} s"
     well.append(say("who comes back has a server and a kernel", True, more))
-    await again.run("assert open('lessons/mine.txt').read() == 'kept'")
+    await again.run("assert open('mine.txt').read() == 'kept'")
     failures = [failure for one in (*learners, again) for failure in one.failures]
     well.append(say("and finds what was saved", not failures, "; ".join(failures)))
     for one in (reads, again):

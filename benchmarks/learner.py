@@ -33,7 +33,9 @@ class Learner:
         self.name = name
         self.hub = hub
         self.url = f"{hub}/user/{name}"
-        limits = httpx.Limits(max_connections=6)  # as browsers have
+        # As browsers have. The proxy gives up a connection after 5 s, and a browser that uses it at
+        # that moment asks again; this client would fail.
+        limits = httpx.Limits(max_connections=6, keepalive_expiry=2)
         self.client = httpx.AsyncClient(
             follow_redirects=True, timeout=SECONDS, limits=limits, trust_env=False
         )

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import re
 import sys
+from contextlib import suppress
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -68,11 +69,12 @@ def memory() -> Memory:
     server = 0.0
     kernels = []
     for one in psutil.Process().children(recursive=True):
-        taken = one.memory_full_info().pss / 1e6
-        if "ipykernel_launcher" in " ".join(one.cmdline()):
-            kernels.append(taken)
-        else:
-            server += taken
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            taken = one.memory_full_info().pss / 1e6
+            if "ipykernel_launcher" in " ".join(one.cmdline()):
+                kernels.append(taken)
+            else:
+                server += taken
     return Memory(server, kernels)
 
 

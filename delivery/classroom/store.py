@@ -11,13 +11,14 @@ import re
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from delivery.classroom.rounds import ASKED, Asked
 
 FORMULA = re.compile(r"\A(?=[=+\-@\t\r])")  # how one begins
 MOST = 100_000  # pages of the file, of 4 KB
-TOGETHER = 0.05  # s: who answers within that shares one write, which may take a disk 30 ms
+TOGETHER = 0.002  # s: who answers within that, or while the disk is busy, shares one write
 HEARD = 1000  # tries of one learner to one question, as in docs/record.json
 VERSION = 2  # of the tables
 TRY = ("said", "words", "sure", "right", "mistake")
@@ -67,6 +68,9 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.writing: asyncio.Task[None] | None = None
+        self.next_write = (
+            0.0  # by the clock, when the disk has rested as long as it has worked
+        )
         self.spoilt: sqlite3.Error | None = (
             None  # what has undone the write that is under way
         )
@@ -139,16 +143,23 @@ class Store:
         await asyncio.shield(self.writing)
 
     async def write_soon(self) -> None:
-        """Write what is kept meanwhile in one go."""
-        await asyncio.sleep(TOGETHER)
+        """Write what is kept meanwhile in one go.
+
+        Nobody is served while the disk writes, so that takes half of the time at most.
+        """
+        await asyncio.sleep(max(TOGETHER, self.next_write - monotonic()))
         self.writing = None
         spoilt, self.spoilt = self.spoilt, None
+        began = monotonic()
         try:
             if spoilt:
                 raise spoilt
             self.commit()
         except sqlite3.Error as error:
             raise NotKeptError(str(error)) from None
+        finally:
+            ended = monotonic()
+            self.next_write = ended + (ended - began)
 
     def commit(self) -> None:
         """Write what waits; undo it if that fails."""

@@ -58,6 +58,9 @@ function pictures(question, rounds, isShown) {
   return [html("div", { class: "drawings" }, ...drawn), bars];
 }
 
+// What may be answered, without a word of what was: a class that talks about it sees it in front.
+const offered = ({ choices = [] }) => choices.map((one) => html("p", { class: "choice" }, one));
+
 // What is worth saying of the answers, as far as there is anything.
 /** @param {number[]} rounds */
 function said(question, rounds, isShown) {
@@ -91,7 +94,8 @@ function draw() {
   /** @type {HTMLSelectElement} */ (byId("choose")).value = String(isWayIn ? -1 : number);
   byId("tools").replaceChildren(...tools());
   byId("asked").textContent = question.question;
-  byId("rounds").replaceChildren(...(covered ? [] : pictures(question, rounds, isShown)));
+  const inside = covered ? offered(question) : pictures(question, rounds, isShown);
+  byId("rounds").replaceChildren(...inside);
   byId("said").replaceChildren(...texts);
   drawFrom();
   fit();
