@@ -10,7 +10,7 @@ PAGE = ROOT / "lessonkit" / "widgets" / "page"
 LOOK = (PAGE / "look.css").read_text(encoding="utf-8")
 STYLES = [PAGE / "style.css", ROOT / "delivery" / "site" / "page" / "site.css"]
 # On bars, whose colours the kernel gives, and on squares of the heat map text is black on any page
-OF_WORK = re.compile(r"\.lk-timeline \.lk-bars text|lk-square")
+OF_WORK = re.compile(r"\.lk-labels\) text|lk-square")
 
 
 def rules(text: str) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { costAt, repeats, stretched } from "../../lessonkit/widgets/page/explore/formula.js";
+import { repeats, stretched } from "../../lessonkit/widgets/page/explore/formula.js";
 import { sceneOf } from "./support/page.js";
 
 // Read 0, Read 1 right after it, Train 0 5 µs after Read 0, and a bar that waited for nothing.
@@ -35,31 +35,3 @@ test("of a chain of causes the bars of the same row count", () => {
   assert.equal(repeats(SCENE, 1), 2);
   assert.equal(repeats(SCENE, 2), 1);
 });
-
-// Read and Train take turns, three times.
-const TURNS = sceneOf({
-  end: 75,
-  bars: {
-    row: [0, 1, 0, 1, 0, 1],
-    start: [0, 15, 25, 40, 50, 65],
-    length: [15, 10, 15, 10, 15, 10],
-    cause: [-1, 0, 1, 2, 3, 4],
-  },
-});
-
-test("a run that gets longer ends later, and so does the picture", () => {
-  assert.equal(stretched(TURNS, [0, 2, 4], 20).end, 90);
-  assert.equal(stretched(TURNS, [0, 2, 4], 5).end, 45);
-});
-
-for (const bar of [0, 2, 4]) {
-  test(`the end of bar ${bar} is under the hand, whether the axis has room for the run or not`, () => {
-    for (const share of [0.05, 0.2, 0.24]) {
-      const reach = share + TURNS.bars.start[bar] / 75;
-      const cost = costAt(TURNS, [0, 2, 4], bar, reach, 75);
-      const { end, bars } = stretched(TURNS, [0, 2, 4], cost);
-      const whole = Math.max(75, end);
-      assert.ok(Math.abs((bars.start[bar] + bars.length[bar]) / whole - reach) < 1e-9, `${share}`);
-    }
-  });
-}

@@ -110,12 +110,3 @@ test("a wait is a line in the middle of its lane, and a hand finds it in all of 
   assert.ok(Math.abs(wait.y + 3 - (work.y + work.height / 2)) <= 3);
   assert.equal(timeline.at(wait.x + 5, work.y + 1), 1);
 });
-
-test("under a hand the axis is still, until the run would leave the picture", () => {
-  const timeline = drawn(sceneOf({ end: 110000, rows: [ROW], bars: BARS }));
-  timeline.held = 110000;
-  timeline.draw(sceneOf({ end: 90000, rows: [ROW], bars: BARS }));
-  assert.equal(timeline.end, 110000);
-  timeline.draw(sceneOf({ end: 130000, rows: [ROW], bars: BARS }));
-  assert.equal(timeline.end, 130000);
-});

@@ -30,13 +30,10 @@ export function repeats({ bars }, bar) {
   return count;
 }
 
-/** @param {Pick<BarColumns, "start" | "length">} bars */
-const lastOf = ({ start, length }) => Math.max(...start.map((at, bar) => at + length[bar]));
-
 /**
  * A run in which some bars take another time, and each keeps its distance from what it waited for:
  * exact as long as that stays the same.
- * @template {Pick<Scene, "bars" | "end">} S
+ * @template {Pick<Scene, "bars">} S
  * @param {S} scene
  * @param {number[]} changed
  * @param {number} cost
@@ -54,30 +51,7 @@ export function stretched(scene, changed, cost) {
     const gap = start[bar] - start[before] - length[before];
     starts[bar] = starts[before] + lengths[before] + gap;
   }
-  const bars = { ...scene.bars, start: starts, length: lengths };
-  return { ...scene, bars, end: scene.end + lastOf(bars) - lastOf(scene.bars) };
-}
-
-/**
- * What the bars *changed* cost, all alike, if the end of one of them is at a share of the axis. That
- * is as long as it was *held*, or as the run, if that would leave it.
- * @param {Pick<Scene, "bars" | "end">} scene
- * @param {number[]} changed
- * @param {number} bar
- * @param {number} share
- * @param {number} held
- */
-export function costAt(scene, changed, bar, share, held) {
-  const { start, length } = scene.bars;
-  const now = length[bar];
-  const reach = repeats(scene, bar);
-  const atHeld = now + (share * held - start[bar] - now) / reach;
-  if (stretched(scene, changed, atHeld).end <= held) return atHeld;
-  // The end of the bar and that of the run grow with the cost, each by so many of these bars.
-  const grows = stretched(scene, changed, now + 1).end - scene.end;
-  const least = start[bar] + now - reach * now;
-  const whole = scene.end - grows * now;
-  return reach > share * grows ? (share * whole - least) / (reach - share * grows) : Infinity;
+  return { ...scene, bars: { ...scene.bars, start: starts, length: lengths } };
 }
 
 export class Formula {
@@ -177,15 +151,17 @@ export class Formula {
     return { name, node, input };
   }
 
-  // The picture follows the hand in each frame; the kernel is asked as by a slider, once a step.
+  // The picture follows the hand in each frame; the kernel is asked as by a slider, once a step. The axis
+  // stays: where a run grows by more than the bar in the hand, a longer axis would take the bar away from
+  // the hand, and the further it is dragged the more so.
   drag(x) {
     const { name, off } = this.hand;
     const steps = this.steps[name];
     const bar = this.bar(name, this.scene);
     if (bar < 0) return; // a run without such bars came while the hand was down
-    const { timeline } = this.view;
-    const bars = this.bars(name, this.scene);
-    const wanted = costAt(this.scene, bars, bar, timeline.shareAt(x - off), timeline.held);
+    const { start, length } = this.scene.bars;
+    const moved = this.view.timeline.timeAt(x - off) - start[bar] - length[bar];
+    const wanted = length[bar] + moved / repeats(this.scene, bar);
     const cost = Math.max(steps[0], Math.min(steps.at(-1), wanted));
     this.hand.cost = cost;
     const near = nearest(steps, (step) => Math.abs(step - cost));

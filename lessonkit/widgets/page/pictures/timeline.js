@@ -134,17 +134,16 @@ export class Timeline {
   // ---- from time and place to pixels, and back ----
 
   get end() {
-    const { end } = this.scene;
-    // Under a hand it is still, as long as the run does not leave the picture.
-    if (this.held) return Math.max(this.held, end);
-    return Math.max(1, this.least, end, this.other?.end ?? 0);
+    // Held still under a hand.
+    if (this.held) return this.held;
+    return Math.max(1, this.least, this.scene.end, this.other?.end ?? 0);
   }
 
   x = (micros) => LEFT + (micros / this.end) * (this.width - LEFT - RIGHT);
 
-  shareAt = (x) => Math.max(0, Math.min(1, (x - LEFT) / (this.width - LEFT - RIGHT)));
-
-  timeAt = (x) => this.shareAt(x) * this.end;
+  timeAt(x) {
+    return Math.max(0, Math.min(this.end, ((x - LEFT) / (this.width - LEFT - RIGHT)) * this.end));
+  }
 
   measure() {
     const found = heightsOf(this.scene, this.height, this.isPinned);
