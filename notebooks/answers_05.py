@@ -67,36 +67,6 @@ def parallel(apart: float) -> dict[str, Any]:
     return {"wrong": wrong, "why": why}
 
 
-def at_work(
-    samples: int, size: int, call: float, work: float, train: float
-) -> dict[str, Any]:
-    """Explain how long the map works in all, in batches of this size."""
-    wrong = [
-        (
-            samples * (call + work) / size,
-            f"You divided the work by {size} as well as the calls. The work on each sample stays.",
-        ),
-        (
-            samples * work,
-            "That is either the work on the samples or the cost of the calls, which are equally long. "
-            "The map needs time for both.",
-        ),
-        (
-            samples * (call + work),
-            f"That is a call for each sample. Now {size} samples share one.",
-        ),
-        (
-            samples / size * call + samples * work + samples * train,
-            "That includes the training. The question is about the map alone.",
-        ),
-    ]
-    why = (
-        f"The map makes {samples // size} calls of {call * 1e3:g} ms, and works {work * 1e3:g} ms on "
-        f"each of {samples} samples."
-    )
-    return {"wrong": wrong, "why": why}
-
-
 def late_prefetch(early: float, none: float) -> dict[str, Any]:
     """Explain a prefetch after unbatch; before it takes *early*, without any *none*."""
     wrong = [
