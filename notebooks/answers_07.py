@@ -21,7 +21,8 @@ def first(open: float, read: float, work: float) -> dict[str, Any]:
         ),
         (
             open + read,
-            "That leaves out the map. The first sample has to be mapped, too.",
+            "That leaves out the map. The first sample has to be mapped, too, for "
+            f"{milliseconds(work)}.",
         ),
         (
             open + read + work + read,
@@ -78,7 +79,7 @@ def fused(apart: float, two: float) -> dict[str, Any]:
             "That is the time with two calls in the fused map. It has one.",
         ),
     ]
-    why = "The fused call takes 15 + 40 ms per sample. Before, the two maps worked at the same time."
+    why = "The fused call takes 15 + 40 ms per sample. Before, the two maps worked side by side."
     return {"wrong": wrong, "why": why}
 
 

@@ -22,7 +22,6 @@ __all__ = [
     "gpu_errors",
     "gpu_rows",
     "gpu_table",
-    "later_epoch",
     "mean",
     "measured",
     "number_of_workers",
@@ -180,11 +179,6 @@ def off_by(part: float, *, told: bool = True) -> float:
     jobs = [gpu_errors(name) for name in ("images", "text", "features")]
     errors = sorted(error for job in jobs for error in (job.told if told else job.single))
     return errors[int(part * len(errors))]
-
-
-def later_epoch(name: str, runs: str) -> float:
-    """Return the mean of a later epoch of a job on the GPU, in the *runs* after the advice."""
-    return mean(epochs[1] for epochs in on_gpu(name)["advice"][runs])
 
 
 def measured() -> Any:
