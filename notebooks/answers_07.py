@@ -51,8 +51,8 @@ def plateau(one: float, two: float, work: float) -> dict[str, Any]:
         ),
         (
             one - work / 2,
-            "You added the two maps, as if they took turns. They work side by side, and the slower one is "
-            "the bottleneck.",
+            "You added the two maps, as if they took turns. They work side by side, and the slower one, with "
+            f"{milliseconds(work)} and one call, is the bottleneck.",
         ),
     ]
     why = (
@@ -143,8 +143,8 @@ def vote() -> dict[str, Any]:
         ),
         (
             "B: a larger budget of memory, so that the prefetch gets more slots",
-            "A buffer bridges a wait if the reader is faster on average. This reader is the slower side, so "
-            "the slots stay empty.",
+            "A buffer bridges a wait if the reader is faster on average. This one gives 3 samples in 345 ms, "
+            "and a step takes 10: the slots stay empty, however many there are.",
         ),
         (
             "C: map_and_batch_fusion, which is the only rule that is left",

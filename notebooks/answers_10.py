@@ -91,8 +91,8 @@ def together() -> dict[str, Any]:
         ),
         (
             EIGHT,
-            "Slow fetches would have to add up. In each step the ranks fetch in parallel, so the slowest one "
-            "covers the others.",
+            "Slow fetches would have to add up. In each step the ranks fetch in parallel, and of two fetches "
+            "of 50 ms one covers the other.",
         ),
     ]
     why = (
@@ -108,12 +108,13 @@ def shared(read: float, step: float, machines: int) -> dict[str, Any]:
     wrong = [
         (
             step,
-            "Each machine would need a storage system of its own. All eight read from the same one.",
+            f"Each machine would need a storage system of its own. Together the {machines} ask for "
+            f"{2 * machines} MB in each step, and in {milliseconds(step)} this one delivers {400 * step:g}.",
         ),
         (
             read,
             "That is the time in which one machine reads alone. Each of eight gets an eighth of the "
-            "bandwidth.",
+            f"bandwidth, and needs eight times as long: {milliseconds(machines * read)}.",
         ),
         (
             machines * read + step,
@@ -227,8 +228,8 @@ def vote() -> dict[str, Any]:
     wrong = [
         (
             "A: a deeper prefetch on each machine",
-            "A buffer bridges delays that are rare. If each step is late, it is empty from the second step "
-            "on, however deep it is.",
+            "A buffer bridges delays that are rare. Here a step uses a batch up in 20 ms and gets the next "
+            "one after 40: eight slots are empty after sixteen steps, and then all is as before.",
         ),
         (
             "B: more workers on each machine",

@@ -340,8 +340,8 @@ def best_loader(job: Any) -> dict[str, Any]:
     wrong = [
         (
             batches * (loader + step),
-            "That is the epoch as it is: each batch is made, and then trained on. The best loader takes no "
-            "time.",
+            f"That is the epoch as it is, {milliseconds(loader + step)} for each batch. The best loader "
+            f"takes no time, and {milliseconds(step)} are left.",
         ),
         (
             batches * loader,
@@ -350,8 +350,8 @@ def best_loader(job: Any) -> dict[str, Any]:
         ),
         (
             batches * loader / 16,
-            "You divided the loader by the cores and lost the steps. They cannot be divided: each waits "
-            "for the one before it.",
+            f"You divided the loader by the cores and lost the steps. They cannot be divided, {batches} of "
+            f"{milliseconds(step)} one after the other.",
         ),
         (
             batches * max(loader / 4, step) + loader,
