@@ -142,41 +142,43 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
 
 
 def vote() -> Ballot:
-    """Explain what a colleague's pipeline needs that prefetches and still waits."""
+    """Explain what a pipeline needs whose reads are slow too often for any buffer."""
     read, train = 0.004, 0.012
-    every, slow = 10, 0.060
+    every, slow = 4, 0.060
     file = ArtificialDataset(100, open=0, read=straggler(read, every=every, slow=slow))
-    shallow, deep = (
+    once, five, hundred = (
         benchmark(file.prefetch(depth), num_epochs=1, train=train).busy("Train")
-        for depth in (1, 5)
+        for depth in (1, 5, 100)
     )
+    average = read + (slow - read) / every
     question = (
-        f"A read takes {milliseconds(read)}, but every tenth takes {milliseconds(slow)}; a step takes "
-        f"{milliseconds(train)}. With prefetch(1) the accelerator is busy {percent(shallow)} of the time. "
+        f"Three reads of four take {milliseconds(read)}, and every fourth takes {milliseconds(slow)}; a step "
+        f"takes {milliseconds(train)}. With prefetch(1) the accelerator is busy {percent(once)} of the time. "
         "Four colleagues know what to do. Who is right?"
     )
-    right = "B: prefetch(5), as long as the slow read"
-    average = read + (slow - read) / every
+    right = "B: find out why every fourth read is slow, and mend that"
     wrong = [
         (
-            "A: a faster disk, because the loader is the slower side",
-            f"Only every tenth read is slow. On average a read takes {milliseconds(average)}, less than a "
-            "step, so the reader has time to get ahead. It lacks the room to keep what it has read.",
+            f"A: prefetch(5), because {slow / train:.0f} steps last as long as the slow read",
+            f"The rule of the challenge, and {percent(five)} busy. It helped there because the reader had "
+            "time to fill the buffer again. Here three reads and a slow one take "
+            f"{milliseconds(every * average)}, and the four steps only {milliseconds(every * train)}: the "
+            "buffer never fills.",
         ),
         (
-            "C: prefetch(100), because more is safer and costs nothing",
-            f"Five slots already keep the accelerator busy {percent(deep)} of the time. The other 95 are "
-            "filled as well, with samples that sit in memory and shorten no wait.",
+            "C: prefetch(100), because more is safer",
+            f"{percent(hundred)} busy, for a hundred samples' worth of memory. A buffer hands over what was "
+            "read, and the reader is behind from the start.",
         ),
         (
             "D: nothing, because one slot already overlaps the two jobs",
-            "One slot feeds one step. While the slow read runs, the other steps that could have hidden "
-            "it find the buffer empty.",
+            f"It does, and each sample still takes as long as the slower side: {milliseconds(average)} for a "
+            f"read on average, {milliseconds(train)} for a step. The slower side can be mended.",
         ),
     ]
     why = (
-        f"The reader is faster on average ({milliseconds(average)}), so it fills any buffer between two "
-        f"slow reads. Five steps of {milliseconds(train)} last {milliseconds(5 * train)}, as long as the "
-        f"slow read takes: {percent(deep)} busy."
+        f"On average a read takes {milliseconds(average)}, longer than a step of {milliseconds(train)}. "
+        "The reader is the slower side, and no buffer makes it faster; reading faster, or with several "
+        "readers, does. Compute the average before you add a slot."
     )
     return ballot(question, right, wrong, why)

@@ -7,6 +7,30 @@ from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 
+def remote_file(number: int) -> Dataset:
+    """Return one of the files of *Further*, which are so far away that opening one takes 300 ms."""
+    return ArtificialDataset(3, open=0.300, read=0.015)
+
+
+def far_away(
+    calls: int = 2,
+    files: int = 8,
+    samples: int = 3,
+    open: float = 0.300,
+    read: float = 0.015,
+    train: float = 0.010,
+) -> tuple[Dataset, dict[str, Any]]:
+    """Return an interleave of such files, with as many *calls* as files in the cycle."""
+
+    def far_file(number: int) -> Dataset:
+        return ArtificialDataset(samples, open=open, read=read)
+
+    dataset = Dataset.range(files).interleave(
+        far_file, cycle_length=calls, num_parallel_calls=calls
+    )
+    return dataset, {"num_epochs": 1, "train": train}
+
+
 def together(in_turn: Dataset, one_reader: Dataset, one_call: Dataset) -> dict[str, Any]:
     """Explain where the bars of two files are that are read at the same time."""
     once = {"num_epochs": 1}
@@ -27,7 +51,7 @@ def together(in_turn: Dataset, one_reader: Dataset, one_call: Dataset) -> dict[s
             "from the files in turn: A0, B0, A1, B1.",
         ),
     ]
-    why = "Both files are opened and read at the same time. So two files take hardly longer than one."
+    why = "The two readers open and read side by side, so two files take hardly longer than one."
     return {"wrong": wrong, "why": why}
 
 
@@ -122,41 +146,37 @@ def more_cycle(four_of_four: Dataset) -> dict[str, Any]:
 
 
 def vote() -> Ballot:
-    """Explain what limits the pipeline once the step is five times as fast."""
-    step = 0.002
-    run = benchmark(
-        Dataset.range(8).interleave(
-            lambda _: ArtificialDataset(3, open=0.300, read=0.015),
-            cycle_length=8,
-            num_parallel_calls=8,
-        ),
-        num_epochs=1,
-        train=step,
-    )
-    first = milliseconds(run.epochs[0].arrivals[0])
+    """Explain how many requests have to be in flight for a step of many images."""
+    images, step, answers, cores = 256, 0.320, 0.150, 8
+    rate = images / step
+    needed = round(rate * answers)
     question = (
-        "All eight remote files are read at once, and a new accelerator needs 2 ms for a step instead of "
-        f"10. The epoch of 24 samples now takes {milliseconds(run.duration)}. What would shorten it most?"
+        f"Each image is a file of its own, and the object store answers after {milliseconds(answers)}. "
+        f"A step takes {milliseconds(step)} for {images} images. How many requests have to be in flight so "
+        "that the step never waits?"
     )
-    right = "C: files that open twice as fast"
+    right = f"C: {needed}"
     wrong = [
         (
-            "A: sixteen calls, because the loader is the slower side now",
-            "All eight files opened in the first wave. Calls nine to sixteen find no file to read.",
+            f"A: {cores}, one for each core",
+            "A request that waits needs no core, so cores are not what bounds it. With "
+            f"{cores} in flight, {cores} / {answers:g} = {cores / answers:.0f} images arrive per second, and "
+            f"the step takes {rate:.0f}.",
         ),
         (
-            "B: an even faster accelerator, because every step counts",
-            f"Its 24 steps take {milliseconds(24 * step)} in all, and most of them already hide behind "
-            "reads.",
+            f"B: {images * answers:.0f}, because {images} × {answers:g} s is {images * answers:.1f}",
+            f"That would do if a step took a whole second. It takes {milliseconds(step)}: "
+            f"{images} / {step:g} = {rate:.0f} images per second.",
         ),
         (
-            "D: a storage system with twice the bandwidth for all readers",
-            f"The bytes are not what you wait for. The first sample arrives after {first}, nearly all of it "
-            "the time until a file is open, and no bandwidth shortens that.",
+            "D: no number is enough, because the latency is longer than an image may take",
+            "The latency bounds what *one* request gives. Many can wait side by side: "
+            f"{needed} / {answers:g} = {needed / answers:.0f} images per second.",
         ),
     ]
     why = (
-        f"The first sample arrives after {first}, of which 300 ms are the opening. In one wave you "
-        "pay the latency once; this is that once."
+        f"The step takes {images} / {step:g} = {rate:.0f} images per second, and each request lasts "
+        f"{answers:g} s: {rate:.0f} × {answers:g} = {needed}. That is Little's law from right to left. "
+        "Nobody wants so many processes; ten images in a file need a tenth of the requests."
     )
     return ballot(question, right, wrong, why)

@@ -1,7 +1,6 @@
 """The answers to the questions of lesson 05. If you look here first, you learn less."""
 
-from collections.abc import Sequence
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 from lessonkit import Dataset, benchmark, per_sample
@@ -10,36 +9,41 @@ from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 
-def sizes(call: float, work: float, train: float, batches: Sequence[int]) -> dict[str, Any]:
-    """Explain how long a sample takes in batches of each of these sizes."""
-    enough = ceil(call / (train - work))
+def in_batches(call: float, work: float, train: float, size: int) -> dict[str, Any]:
+    """Explain how long a sample takes in batches of this *size*."""
+    shared = call / size + work
     wrong = [
         (
-            [call / size + work + train for size in batches],
-            "You added map and training. With the prefetch the next batch is mapped while the model trains "
-            "on this one, so only the longer of the two counts.",
+            shared + train,
+            "You added the tokeniser and the training. With the prefetch the next batch is tokenised while "
+            "the model trains on this one, and only the longer of the two counts.",
         ),
         (
-            [call / size + work for size in batches],
-            f"Your curve goes below the training, {milliseconds(train)} per sample. With batches of "
-            f"{enough} or more the map is faster than that, and waits.",
+            shared,
+            f"That is the tokeniser alone. It needs {milliseconds(shared)} per text now, and then it waits: "
+            f"the model takes {milliseconds(train)}.",
         ),
         (
-            [call + work for _ in batches],
-            "A flat line gives every sample a call of its own. Two samples in a batch "
-            f"share one call of {milliseconds(call)}, so each pays {milliseconds(call / 2)}.",
+            (call + work) / size,
+            f"You divided the work by {size} as well as the call. And nothing makes a text take less than "
+            f"the {milliseconds(train)} that the model needs for it.",
         ),
         (
-            [max(call / size + work, train) + (size - 1) * train / 60 for size in batches],
-            "Your curve rises again, as if large batches made every sample slower. They only delay the "
-            "first sample, by a few ms in all.",
+            call + work,
+            f"That gives every text a call of its own. Twenty share one call of {milliseconds(call)} now, so "
+            f"each pays {milliseconds(call / size)} of it.",
+        ),
+        (
+            work + train,
+            f"The call has not vanished, and it is not on top either: {milliseconds(call)} for {size} texts, "
+            "hidden behind the training together with the rest.",
         ),
     ]
-    return {
-        "wrong": wrong,
-        "why": "The samples of a batch share one call. Once the map is faster than training, a "
-        "larger batch saves nothing more.",
-    }
+    why = (
+        f"{call * 1e3:g} / {size} + {work * 1e3:g} = {milliseconds(shared)} per text, which is less than the "
+        f"{milliseconds(train)} of training. The model sets the pace; only the first batch is waited for."
+    )
+    return {"wrong": wrong, "why": why}
 
 
 def parallel(apart: float) -> dict[str, Any]:
@@ -47,11 +51,13 @@ def parallel(apart: float) -> dict[str, Any]:
     wrong = [
         (
             apart,
-            "You let three calls share a batch. A batch is one call, which works on its samples in turn.",
+            "You let three calls share a batch. A batch is one call, and it works on its three samples in "
+            "turn: 3 × 30 ms.",
         ),
         (
             2 * (0.030 + 3 * 0.015 + 0.030 + 3 * 0.010),
-            "Your batch takes as long as one sample. A batch saves only calls, and here they cost nothing.",
+            "Your batch of three takes as long as one sample. It saves calls, which cost nothing here; the "
+            "work is 3 × 30 ms.",
         ),
         (
             2 * (0.030 + 3 * (0.015 + 0.030 + 0.010)) / 3,
@@ -59,36 +65,6 @@ def parallel(apart: float) -> dict[str, Any]:
         ),
     ]
     why = "One call works on the whole batch, so the map takes as long as without parallel calls."
-    return {"wrong": wrong, "why": why}
-
-
-def at_work(
-    samples: int, size: int, call: float, work: float, train: float
-) -> dict[str, Any]:
-    """Explain how long the map works in all, in batches of this size."""
-    wrong = [
-        (
-            samples * (call + work) / size,
-            f"You divided the work by {size} as well as the calls. The work on each sample stays.",
-        ),
-        (
-            samples * work,
-            "That is either the work on the samples or the cost of the calls, which are equally long. "
-            "The map needs time for both.",
-        ),
-        (
-            samples * (call + work),
-            f"That is a call for each sample. Now {size} samples share one.",
-        ),
-        (
-            samples / size * call + samples * work + samples * train,
-            "That includes the training. The question is about the map alone.",
-        ),
-    ]
-    why = (
-        f"The map makes {samples // size} calls of {call * 1e3:g} ms, and works {work * 1e3:g} ms on "
-        f"each of {samples} samples."
-    )
     return {"wrong": wrong, "why": why}
 
 

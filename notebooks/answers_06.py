@@ -4,10 +4,11 @@ from typing import Any
 
 from lessonkit.widgets.controls import Control
 from lessonkit.widgets.questions.ballot import Ballot, ballot
+from lessonkit.words import milliseconds, size
 
 EACH_ONCE, MIXED = "all 20, each once", "some twice, others not at all"
-HALVES = "the first ten, each twice"
-ORDERS = [EACH_ONCE, MIXED, HALVES]
+ANY = "any 20 of the 60, one of them perhaps three times"
+ORDERS = [EACH_ONCE, MIXED, ANY]
 
 
 def filter_first(
@@ -50,9 +51,9 @@ def first_twenty() -> dict[str, Any]:
             "just goes on with the next pass.",
         ),
         (
-            HALVES,
-            "The buffer would have to keep its first ten samples. Each one that it hands out frees a slot "
-            "for a new one, so the eleventh is already in it.",
+            ANY,
+            "That is a shuffle of the whole stream, and this one sees only what is in its ten slots. When 20 "
+            "samples are out, 30 have gone in: one pass, and ten of the next. Nothing can come a third time.",
         ),
     ]
     why = "Samples of the second pass enter the buffer while some of the first pass are still in it."
@@ -107,33 +108,36 @@ def in_words(cards: Control, *texts: str) -> list[Any]:
 
 
 def vote() -> Ballot:
-    """Explain which one swap helps a job that fills its memory before the first batch."""
+    """Explain which order of three operators mixes best, for the least memory and work."""
+    stored, decoded, slots, decoding, one_in = 100e3, 600e3, 1000, 0.008, 10
     question = (
-        "A job decodes images, shuffles them with 10,000 slots, makes batches and prefetches two. The "
-        "memory is full, the first batch comes after 90 s, and the model learns well. You may swap two "
-        "neighbours. Which?"
+        f"A stream has JPEGs of {size(stored)}, each with a caption, and you keep one caption in {one_in}. "
+        f"Decoding takes {milliseconds(decoding)} and gives {size(decoded)}; the shuffle has {slots:,} "
+        "slots. Which order mixes best, for the least memory and work?"
     )
-    right = "B: the decoding and the shuffle"
+    right = "D: filter, shuffle, decode"
     wrong = [
         (
-            "A: the shuffle and the batches",
-            "Then 10,000 slots wait for 10,000 *batches* of decoded images, and the same samples would "
-            "stay together in a batch for ever.",
+            "A: decode, filter, shuffle",
+            f"{one_in} images are decoded for each that is kept, {milliseconds(one_in * decoding)} of a core "
+            f"instead of {milliseconds(decoding)}. And {slots:,} decoded images fill "
+            f"{size(slots * decoded)}.",
         ),
         (
-            "C: the batches and the prefetch",
-            "The prefetch would hold two images instead of two batches. The 10,000 in the shuffle are what "
-            "fills the memory, and what the first batch waits for.",
+            "B: shuffle, filter, decode",
+            f"The memory is right: {size(slots * stored)}. But of the {slots:,} samples in the buffer "
+            f"{slots - slots // one_in} are about to be dropped, so those that you keep are drawn from among "
+            f"{slots // one_in} of their kind.",
         ),
         (
-            "D: none, because a shuffle needs its 90 s in any order",
-            "It needs 10,000 elements before it hands out the first. How long that takes depends on what an "
-            "element is there: a decoded image, or the name of a file.",
+            "C: filter, decode, shuffle",
+            f"Only what is kept is decoded. But the slots hold what the decoder gives, {slots:,} × "
+            f"{size(decoded)} = {size(slots * decoded)}, and the first sample comes after "
+            f"{slots * decoding:g} s of decoding.",
         ),
     ]
     why = (
-        "A shuffle hands out nothing before its buffer is full. In front of the decoding its slots hold "
-        "names or compressed bytes: they fill at once, take little memory, and the samples come in just as "
-        "random an order."
+        f"The filter looks at captions alone, so nothing is decoded for the bin. The slots hold {slots:,} "
+        f"JPEGs that will all be used, in {size(slots * stored)} instead of {size(slots * decoded)}."
     )
     return ballot(question, right, wrong, why)

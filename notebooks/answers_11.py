@@ -23,7 +23,6 @@ __all__ = [
     "gpu_errors",
     "gpu_rows",
     "gpu_table",
-    "later_epoch",
     "mean",
     "measured",
     "number_of_workers",
@@ -181,11 +180,6 @@ def off_by(part: float, *, told: bool = True) -> float:
     jobs = [gpu_errors(name) for name in ("images", "text", "features")]
     errors = sorted(error for job in jobs for error in (job.told if told else job.single))
     return errors[int(part * len(errors))]
-
-
-def later_epoch(name: str, runs: str) -> float:
-    """Return the mean of a later epoch of a job on the GPU, in the *runs* after the advice."""
-    return mean(epochs[1] for epochs in on_gpu(name)["advice"][runs])
 
 
 def measured() -> Any:
@@ -347,8 +341,8 @@ def best_loader(job: Any) -> dict[str, Any]:
     wrong = [
         (
             batches * (loader + step),
-            "That is the epoch as it is: each batch is made, and then trained on. The best loader takes no "
-            "time.",
+            f"That is the epoch as it is, {milliseconds(loader + step)} for each batch. The best loader "
+            f"takes no time, and {milliseconds(step)} are left.",
         ),
         (
             batches * loader,
@@ -357,8 +351,8 @@ def best_loader(job: Any) -> dict[str, Any]:
         ),
         (
             batches * loader / 16,
-            "You divided the loader by the cores and lost the steps. They cannot be divided: each waits "
-            "for the one before it.",
+            f"You divided the loader by the cores and lost the steps. They cannot be divided, {batches} of "
+            f"{milliseconds(step)} one after the other.",
         ),
         (
             batches * max(loader / 4, step) + loader,
