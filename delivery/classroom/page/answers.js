@@ -103,13 +103,16 @@ export function folded(lines, isShown) {
 }
 
 /**
+ * Who is surest. With the verdict that is somebody who is wrong; before it, to leave out those who are
+ * right would tell everybody that the others are wrong.
  * @param {Line[]} lines
  * @param {number} place of the last round
+ * @param {boolean} isShown whether everybody has the verdict
  */
-export function worthHearing(lines, place) {
+export function worthHearing(lines, place, isShown) {
   const groups = lines
     .map(({ name, right, counts }) => ({ name, right, counts: counts[place] }))
-    .filter(({ right, counts: [, fairly, certain] }) => !right && fairly + certain)
+    .filter(({ right, counts: [, fairly, certain] }) => !(isShown && right) && fairly + certain)
     .sort(({ counts: [, a, b] }, { counts: [, c, d] }) => d - b || c - a);
   if (!groups.length) return "";
   const [

@@ -66,7 +66,7 @@ const offered = ({ choices = [] }) => choices.map((one) => html("p", { class: "c
 function said(question, rounds, isShown) {
   const lines = linesOf(question, told.answers, rounds);
   const moved = rounds[1] && moves(question, told.answers);
-  const texts = [worthHearing(lines, rounds.length - 1), moved, isShown && question.why];
+  const texts = [worthHearing(lines, rounds.length - 1, isShown), moved, isShown && question.why];
   return texts.filter(Boolean).map((text) => html("p", {}, String(text)));
 }
 
