@@ -16,10 +16,11 @@ from typing import Any
 
 from delivery.site import symptoms
 from delivery.site.opening import opening
+from tools.lesson import main_path
 from delivery.site.python import BIG, PACKED
 from lessonkit import DataLoader, Dataset, benchmark
 from lessonkit.widgets import explore, slider
-from lessonkit.widgets.widget import BUILT
+from lessonkit.widgets.widget import BUILT, Page
 from tools.comments import without_comments
 from tools.lessons import LESSONS, WAYS, Lesson, in_words, minutes_of_a_lesson
 
@@ -251,7 +252,7 @@ def copy_lessons(folder: Path, name: str = "") -> None:
                 lesson = with_kept_pictures(lesson)
             write(copy, lesson)
             (folder / "openings" / f"{path.stem}.html").write_text(
-                opening(lesson), encoding="utf-8"
+                opening(lesson, widgets_of(path.stem)), encoding="utf-8"
             )
         else:
             shutil.copy(path, copy)
@@ -271,6 +272,11 @@ def copy_lessons(folder: Path, name: str = "") -> None:
         "content": listed,
     }
     write(folder / "api" / "contents" / "all.json", empty | root)
+
+
+def widgets_of(lesson: str) -> dict[str, Page]:
+    """Return the widgets of a *lesson* up to *Further*, by the names of their cells."""
+    return dict(main_path(lesson).widgets(Page))
 
 
 def for_browser(notebook: dict[str, Any], name: str = "") -> dict[str, Any]:
@@ -362,6 +368,11 @@ def write_look(folder: Path) -> None:
     (folder / "look.css").write_text(look, encoding="utf-8")
 
 
+def write_widgets(folder: Path) -> None:
+    """Write the program of the widgets as a module: the beginning of a lesson has it before Python."""
+    shutil.copy(BUILT / "host.js", folder / "widgets.js")
+
+
 def write_report(folder: Path) -> None:
     """Write the learner's report as a module: the first page and the archive of all work have it."""
     text = (BUILT / "report.js").read_text("utf-8")
@@ -383,6 +394,7 @@ def add_ours(folder: Path, python: str, name: str) -> None:
     for licence_of in (LICENCE, LICENCE_OF_TEXTS):
         shutil.copy(licence_of, folder / f"{licence_of.name}.txt")
     write_report(folder)
+    write_widgets(folder)
     write_look(folder)
     (worker,) = (folder / "extensions").rglob("comlink.worker.*.js")
     early = (folder / "early.js").read_text(encoding="utf-8").replace("PYTHON", python)

@@ -7,6 +7,7 @@ const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
 const key = `lessons place ${here.pathname}${path}`;
 const HAND = ["wheel", "touchmove", "pointerdown", "keydown"]; // by these a reader moves
+const SEEN = 30; // px of a cell, from which on it counts as being in sight
 const SETTLED = 300; // ms without a scroll
 
 export const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -19,19 +20,21 @@ export function panel() {
 
 const opening = () => document.getElementById("lessons-opening");
 const outer = () => document.querySelector(".jp-WindowedPanel-outer");
-const topOf = (node) => node.getBoundingClientRect().top - outer().getBoundingClientRect().top;
+const yOfLesson = () => outer()?.getBoundingClientRect().top ?? 0;
+const topOf = (node) => node.getBoundingClientRect().top - yOfLesson();
 
-/** @typedef {{ id?: string, section?: string, offset?: number, scroll?: number }} Place */
+/** @typedef {{ id?: string, offset?: number, scroll?: number }} Place */
 
-// In the text that is there before the lesson a place is how far it is scrolled, and for the lesson
-// then the last section that is in sight, and how far its heading is from the top.
+// In what is there before the lesson a place is how far it is scrolled, and for the lesson then the
+// first cell that is in sight, and how far its beginning is from the top of the page.
 /** @returns {Place} */
 export function placeIn(shown) {
   const { top } = shown.getBoundingClientRect();
-  const offset = (heading) => heading.getBoundingClientRect().top - top;
-  const isRead = (heading) => offset(heading) < shown.clientHeight - 30;
-  const heading = shown.scrollTop ? [...shown.querySelectorAll("h2")].findLast(isRead) : null;
-  const seen = heading ? { section: heading.id, offset: offset(heading) } : {};
+  const isSeen = (part) => part.getBoundingClientRect().bottom > top + SEEN;
+  /** @type {HTMLElement[]} */
+  const parts = [...shown.querySelectorAll("[data-cell]")];
+  const part = shown.scrollTop ? parts.find(isSeen) : null;
+  const seen = part && { id: part.dataset.cell, offset: part.getBoundingClientRect().top - yOfLesson() };
   return { scroll: shown.scrollTop, ...seen };
 }
 
@@ -88,23 +91,22 @@ export function letGo(settled) {
 }
 
 /** @param {Place} place */
-async function goToPlace({ id, offset, section, scroll }) {
+export async function goToPlace({ id, offset, scroll }) {
   if (opening() && scroll !== undefined) {
     release();
     opening().scrollTop = scroll;
     return;
   }
-  if (section) return goToSection(section, offset);
   const all = await cells();
-  const cell = scroll === undefined ? all.find(({ model }) => model.id === id) : all[0];
+  const cell = id ? all.find(({ model }) => model.id === id) : all[0];
   if (!cell) return;
   left = cell;
   hold(cell, offset);
 }
 
 // A section is named by its heading, as JupyterLab does; most of them are folded. It comes to the
-// top, or to *offset* from there.
-export async function goToSection(wanted, offset = 0) {
+// top.
+async function goToSection(wanted) {
   const isWanted = ({ model }) => {
     const [, heading] = /^#+ (.+)/.exec(model.sharedModel.getSource()) ?? [];
     return model.type === "markdown" && heading?.replaceAll(" ", "-") === wanted;
@@ -114,7 +116,7 @@ export async function goToSection(wanted, offset = 0) {
   if (!cell) return;
   cell.headingCollapsed = false;
   content.activeCellIndex = content.widgets.indexOf(cell);
-  hold(cell, offset);
+  hold(cell);
 }
 
 // As somebody wanted who followed a link, or as it was left.

@@ -1,4 +1,5 @@
-// The cells of the lesson around a widget. JupyterLab and Voilà mark each by a class. In any other
+// The cells of the lesson around a widget. JupyterLab and Voilà mark each by a class, and a page that
+// shows a part of a lesson before its notebook marks what holds them. In any other
 // page they are what stands side by side where the widget and two headings of the lesson meet; a
 // frame that holds the widget alone has none.
 
@@ -26,6 +27,8 @@ export function cellsAround(el) {
   if (!document.getElementById("lk-away")) {
     document.head.append(html("style", { id: "lk-away" }, AWAY));
   }
+  const part = el.closest(".lk-lesson");
+  if (part) return [...part.children];
   const marked = (el.closest(".jp-Notebook") ?? document).querySelectorAll(".jp-Cell");
   if (marked.length) return [...marked];
   let node = outside(el);
