@@ -25,6 +25,13 @@ from tools.lessons import LESSONS
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 FOLDER = "symptoms"  # of the site
+HEAD = '<thead><tr><th scope="col">what you see</th><th scope="col">the usual cause</th></tr></thead>'
+# The symptom whose picture lives, and in what
+LIVE = "how-many-workers"
+FRAME = (
+    '<iframe src="../workers.html" title="How many workers? A picture with a slider"></iframe>\n'
+    '<script type="module" src="../frame.js"></script>'
+)
 CELL = re.compile(r"^\[\[(?:(\d\d_\w+) )?([\w-]+)\]\]$")
 LESSON_LINK = re.compile(r'href="(\d\d_\w+\.ipynb)?(?:#([^"]*))?"')
 ANCHOR = re.compile(r'<a class="anchor-link".*?</a>')
@@ -179,7 +186,11 @@ def page(symptom: Symptom, name: str = "", address: str = "") -> str:
         "lesson": f"../{place(symptom.lesson, symptom.section)}",
         "title": next(one.numbered for one in LESSONS if one.name == symptom.lesson),
         "section": f", <em>{escape(symptom.section)}</em>" if symptom.section else "",
-        "picture": drawn(picture, f"{symptom.name}.png") if picture else "",
+        "picture": FRAME
+        if symptom.name == LIVE
+        else drawn(picture, f"{symptom.name}.png")
+        if picture
+        else "",
         "preview": f"{address}{f'{FOLDER}/{symptom.name}' if picture else 'preview'}.png",
         "canonical": f'<link rel="canonical" href="{address}{FOLDER}/{symptom.name}.html">'
         if address
@@ -206,8 +217,8 @@ def write_pages(folder: Path, name: str = "", address: str = "") -> None:
 
 
 def table() -> str:
-    """Return the bodies of the first page's table of symptoms, one for each kind."""
-    bodies = []
+    """Return the first page's symptoms as tables, folded by their kinds."""
+    folded = []
     for kind in dict.fromkeys(symptom.kind for symptom in symptoms()):
         rows = [
             f'<tr data-also="{escape(one.also)}">'
@@ -216,6 +227,6 @@ def table() -> str:
             for one in symptoms()
             if one.kind == kind
         ]
-        head = f'<tr><th colspan="2" scope="rowgroup">{kind}</th></tr>'
-        bodies.append("\n".join(["<tbody>", head, *rows, "</tbody>"]))
-    return "\n".join(bodies)
+        begin = f"<details><summary>{kind}</summary><table>{HEAD}<tbody>"
+        folded.append("\n".join([begin, *rows, "</tbody></table></details>"]))
+    return "\n".join(folded)

@@ -338,6 +338,8 @@ def by_itself(explore: Explore, suffix: str, title: str, caption: str) -> str:
     form = "by_itself.mjs" if suffix == ".mjs" else "by_itself.html"
     return Template((BUILT / form).read_text("utf-8")).substitute(
         TITLE=html.escape(title or "A pipeline and its run"),
+        HEADING=f"<h1>{html.escape(title)}</h1>\n" if title else "",
+        CAPTION=f"<p>{html.escape(caption)}</p>\n" if caption else "",
         WORDS=html.escape(repr(explore)),
         STILL=base64.b64encode(still).decode(),
         CONTENT=base64.b64encode(

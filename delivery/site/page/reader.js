@@ -23,7 +23,8 @@ const outer = () => document.querySelector(".jp-WindowedPanel-outer");
 const yOfLesson = () => outer()?.getBoundingClientRect().top ?? 0;
 const topOf = (node) => node.getBoundingClientRect().top - yOfLesson();
 
-/** @typedef {{ id?: string, offset?: number, scroll?: number }} Place */
+// *top* is where the lesson itself begins on the page, below the menus.
+/** @typedef {{ id?: string, offset?: number, top?: number, scroll?: number }} Place */
 
 // In what is there before the lesson a place is how far it is scrolled, and for the lesson then the
 // first cell that is in sight, and how far its beginning is from the top of the page.
@@ -33,9 +34,11 @@ export function placeIn(shown) {
   const isSeen = (part) => part.getBoundingClientRect().bottom > top + SEEN;
   /** @type {HTMLElement[]} */
   const parts = [...shown.querySelectorAll("[data-cell]")];
-  const part = shown.scrollTop ? parts.find(isSeen) : null;
-  const seen = part && { id: part.dataset.cell, offset: part.getBoundingClientRect().top - yOfLesson() };
-  return { scroll: shown.scrollTop, ...seen };
+  const isWhole = shown.matches(".lessons-still") || shown.scrollTop > 0; // or it is the very beginning
+  const part = isWhole ? parts.find(isSeen) : null;
+  const from = yOfLesson();
+  const seen = part && { id: part.dataset.cell, offset: part.getBoundingClientRect().top - from };
+  return { scroll: shown.scrollTop, top: from, ...seen };
 }
 
 // The first cell that is in sight, and how far its beginning is from the top.
@@ -44,7 +47,7 @@ function place() {
   if (opening()) return placeIn(opening());
   const cells = panel()?.content?.widgets ?? [];
   const cell = cells.find(({ node }) => topOf(node) + node.offsetHeight > 0);
-  return cell ? { id: cell.model.id, offset: topOf(cell.node) } : null;
+  return cell ? { id: cell.model.id, offset: topOf(cell.node), top: yOfLesson() } : null;
 }
 
 export function cellsInSight() {
@@ -64,7 +67,8 @@ function hold(cell, offset = 0) {
   for (const { node } of panel().content.widgets) seen.observe(node);
   /** @param {Event} [event] of a hand; none where it is let go */
   const end = (event) => {
-    if (event && document.getElementById("lessons-cover")) return; // no hand has moved the lesson
+    // No hand has moved the lesson while something lies over it.
+    if (event && document.querySelector("#lessons-cover, .lessons-still")) return;
     seen.disconnect();
     for (const moved of HAND) removeEventListener(moved, end, true);
   };
@@ -88,6 +92,14 @@ export function letGo(settled) {
   const place = content.widgets.indexOf(left);
   settled.then(() => release());
   if (place > 0 && content.activeCellIndex === 0) content.activeCellIndex = place;
+}
+
+// Brings what was seen to where it was left, and gives whether it has that place.
+export function putStill(still) {
+  const { id, offset = 0, top = 0 } = JSON.parse(recall(key) || "{}");
+  const part = id && still.querySelector(`[data-cell="${CSS.escape(id)}"]`);
+  if (part) still.scrollTop += part.getBoundingClientRect().top - top - offset;
+  return Boolean(part);
 }
 
 /** @param {Place} place */
@@ -147,6 +159,8 @@ export async function begin() {
 }
 
 export const hasPlace = () => Boolean(location.hash || recall(key));
+
+export const scrolled = () => outer();
 
 // ---- links ----
 

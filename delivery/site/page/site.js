@@ -1,8 +1,9 @@
 // The line above a lesson: what is loading, which copy is open, and how to get at one's work.
 
 import {
-  begin, cellsInSight, goToPlace, hasPlace, letGo, panel, placeIn, soon,
+  begin, cellsInSight, goToPlace, hasPlace, letGo, panel, placeIn, putStill, scrolled, soon,
 } from "./reader.js";
+import { keepSeen, seen } from "./seen.js";
 import { allWork, hasRoom, keep, recall, saved, zip } from "./work.js";
 
 const here = new URL(".", import.meta.url);
@@ -10,6 +11,7 @@ const path = new URLSearchParams(location.search).get("path") ?? "";
 const LATE = 60000; // ms in which nothing has come: neither a byte nor a word of Python
 const TRIED = `lessons tried ${here.pathname}`; // another site may have the same origin
 const DRAWN = 300; // ms in which what has run is drawn
+const SETTLED = 500; // ms without a scroll
 const OFTEN = 10000; // ms from one save to the next
 // Or there is no Python.
 const ABLE = typeof WebAssembly === "object" && typeof DecompressionStream === "function";
@@ -134,11 +136,41 @@ async function showCover() {
   };
   go().catch((error) => console.warn(error));
   while (!isPlaced && !isLate) await soon(50);
-  const placed = performance.now();
-  const isComing = () => started && started !== "failed" && !cellsInSight().every(lives);
-  while (isComing() && performance.now() < placed + PATIENT) await soon(50);
-  await soon(DRAWN);
+  await untilItLives();
   cover.remove();
+}
+
+// What is in sight of the lesson, as far as that can be waited for.
+async function untilItLives() {
+  const since = performance.now();
+  const isComing = () => started && started !== "failed" && !cellsInSight().every(lives);
+  while (isComing() && performance.now() < since + PATIENT) await soon(50);
+  await soon(DRAWN);
+}
+
+// Who comes back finds the lesson as it was left, and can read there, until it has come alive at the
+// place that they read then.
+async function showStill() {
+  const text = location.hash ? "" : await seen();
+  if (!text) return showCover();
+  const still = document.createElement("main");
+  Object.assign(still, { id: "lessons-opening", innerHTML: text, tabIndex: 0 });
+  still.className = "lessons-still";
+  line.after(still);
+  if (!putStill(still)) {
+    still.remove();
+    return showCover();
+  }
+  while (!isPlaced && !isLate) await soon(50);
+  let { id, offset } = placeIn(still);
+  for (let isThere = false; !isThere; ) {
+    if (id) await goToPlace({ id, offset });
+    await untilItLives();
+    const now = placeIn(still);
+    isThere = now.id === id && now.offset === offset;
+    ({ id, offset } = now);
+  }
+  return still.remove();
 }
 
 const FIRST = ".jp-Notebook .lk-live:not([inert]) .lk-predict";
@@ -234,7 +266,8 @@ function name({ cells }) {
 const NEXT = /\[(Next: [^\]]+)\]\((\w+\.ipynb)\)/;
 
 export const ready = choose().catch((error) => console.warn(error));
-const show = hasPlace() ? showCover : showOpening;
+const show = hasPlace() ? showStill : showOpening;
+if (path) recall(`lessons last ${here.pathname}`, path);
 if (path) show().catch((error) => console.warn(error));
 
 // ---- Python ----
@@ -533,7 +566,21 @@ function save() {
   const { context } = panel() ?? {};
   if (started === "done" && !second && context?.model.dirty) context.save();
   note();
+  look();
 }
+
+// As it is seen now, for the next visit.
+function look() {
+  const isOver = document.querySelector("#lessons-opening, #lessons-cover");
+  if (started !== "done" || second || isOver || !hasPlace()) return;
+  keepSeen(panel().content.widgets, scrolled());
+}
+
+let looking = 0;
+document.addEventListener("scroll", () => {
+  clearTimeout(looking);
+  looking = setTimeout(look, SETTLED);
+}, true);
 setInterval(save, OFTEN);
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "hidden") save();
@@ -557,7 +604,7 @@ async function keepAll() {
   const { active } = (await navigator.serviceWorker?.ready) ?? {};
   const list = await fetch(new URL("api/contents/all.json", here));
   const files = (await list.json()).content.map(({ path }) => `files/${path}`);
-  const pages = ["", "workers.html", "report.js", "LICENSE.txt"];
+  const pages = ["", "workers.html", "report.js", "frame.js", "LICENSE.txt"];
   const ours = [...PYTHON.map((name) => `${python}/${name}`), ...pages, ...files];
   const addresses = ours.map((name) => new URL(name, here).href);
   const others = performance.getEntriesByType("resource").map(({ name }) => name);
