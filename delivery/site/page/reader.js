@@ -62,6 +62,7 @@ let release = () => 0;
 // Holds a cell at this distance from the top, until the reader moves or it is let go.
 function hold(cell, offset = 0) {
   release();
+  cell.node.dispatchEvent(new Event("lessonkit-reveal", { bubbles: true })); // one section may be shown
   const put = () => (outer().scrollTop += topOf(cell.node) - offset);
   const seen = new ResizeObserver(put);
   for (const { node } of panel().content.widgets) seen.observe(node);
@@ -160,7 +161,7 @@ export async function begin() {
 
 export const hasPlace = () => Boolean(location.hash || recall(key));
 
-export const scrolled = () => outer();
+export const scrolled = () => /** @type {HTMLElement} */ (outer());
 
 // ---- links ----
 

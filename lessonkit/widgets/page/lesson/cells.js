@@ -44,14 +44,20 @@ export function headingOf(cell) {
 
 const titleOf = (heading) => heading?.textContent.replace(/¶$/, "").trim() ?? "";
 
-// The next cell that is in sight, if the page has one.
+// What a cell hears that a reader is led to, so that the section of it is shown where one is at a time.
+export const REVEAL = "lessonkit-reveal";
+
+export const reveal = (node) => node.dispatchEvent(new Event(REVEAL, { bubbles: true }));
+
+// The next cell that is in sight, or in the next section where one is at a time, if the page has one.
 export function cellAfter(el) {
-  const cells = cellsAround(el).filter((cell) => cell.offsetParent);
+  const cells = cellsAround(el).filter((cell) => cell.offsetParent || cell.matches(".lk-away"));
   return cells[cells.findIndex((cell) => cell.contains(outside(el))) + 1];
 }
 
 export function goOn(el) {
   const next = cellAfter(el);
+  if (next) reveal(next);
   next?.scrollIntoView({ block: "nearest" });
   attributes(next ?? el, { tabindex: -1 }).focus({ preventScroll: true });
 }

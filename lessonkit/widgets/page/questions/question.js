@@ -3,7 +3,7 @@
 
 import { button, div, marked, question, spoken, verdict } from "../base/dom.js";
 import { asking, keeping, SILENT } from "../base/kernel.js";
-import { cellAfter, goOn, outside } from "../lesson/cells.js";
+import { cellAfter, goOn, outside, reveal } from "../lesson/cells.js";
 import { Classroom } from "../lesson/classroom.js";
 import { Cover, SHOW } from "../lesson/cover.js";
 import { followed, Record } from "../lesson/record.js";
@@ -122,6 +122,7 @@ export class Question {
   // To this question, whatever covers it.
   lead() {
     new Cover(this.card, this.model).openAround();
+    reveal(outside(this.card));
     this.later.start(() => {
       this.card.scrollIntoView({ block: "center" });
       this.focus();
