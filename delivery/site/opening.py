@@ -1,4 +1,4 @@
-"""How a lesson begins, as a page of its own: its text, its first picture and its first question, alive before Python.
+"""How a lesson begins, as a page of its own: with its first picture and question alive before Python.
 
 A reader meets a question within a second, and Python takes many. So whatever the page may ask of the
 first widgets is asked here, when the site is built, and `page/opening.js` answers with it.
@@ -54,11 +54,15 @@ def shown(cell: dict[str, Any], widget: Page | None) -> str:
         return f'<div class="lessons-text">{leading(markdown2html(source))}</div>'
     is_folded = cell["metadata"].get("jupyter", {}).get("source_hidden")
     code = (
-        '<p class="lessons-folded">code</p>' if is_folded else f"<pre>{escape(source)}</pre>"
+        '<p class="lessons-folded">code</p>'
+        if is_folded
+        else f"<pre>{escape(source)}</pre>"
     )
     outputs = cell.get("outputs", ())
     printed = "".join("".join(output.get("text", ())) for output in outputs)
-    lines = f'<pre class="lessons-printed">{escape(printed.rstrip())}</pre>' if printed else ""
+    lines = (
+        f'<pre class="lessons-printed">{escape(printed.rstrip())}</pre>' if printed else ""
+    )
     pictures = "" if widget else "".join(map(picture, outputs))
     return code + lines + pictures
 

@@ -17,12 +17,12 @@ from typing import Any
 from delivery.site import symptoms
 from delivery.site.glyphs import glyph
 from delivery.site.opening import opening
-from tools.lesson import main_path
 from delivery.site.python import BIG, PACKED
 from lessonkit import DataLoader, Dataset, benchmark
 from lessonkit.widgets import explore, slider
 from lessonkit.widgets.widget import BUILT, Page
 from tools.comments import without_comments
+from tools.lesson import main_path
 from tools.lessons import LESSONS, WAYS, Lesson, in_words, minutes_of_a_lesson
 
 HERE = Path(__file__).parent
@@ -98,9 +98,12 @@ SMALL = 1000  # bytes; smaller files are not compressed
 WORTH_IT = 0.9  # the share of its bytes that a compressed file may have
 # In the first page's text, what its parts are put in the place of
 PART = re.compile(
-    r"\b(ROW|NOWHERE|WAY_TORCH|WAY_OWN|WAY_SHORT|SYMPTOMS|LESSONS|HOURS|MINUTES|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
+    r"\b(ROW|NOWHERE|WAY_TORCH|WAY_OWN|WAY_SHORT|"
+    r"SYMPTOMS|LESSONS|HOURS|MINUTES|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
     r"GUESSES|BUSY|FIRST_LESSON|HOLDER|LICENCE|SOURCE)\b|ADDRESS"
 )
+# The modules that draw how a lesson begins: each that is known late comes late
+AT_ONCE = ("reader", "work", "seen", "opening", "stored", "widgets")
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 
 MEASURED = "*Measured on a computer with two cores; a browser cannot run this cell.*"
@@ -121,7 +124,8 @@ GUESSES = (2, 4, 8, 16)
 # Of its picture, as a page of its own
 WORKERS = "How many workers keep the GPU busy?"
 UNDER_WORKERS = (
-    "The row Worker shows batches that are being made, and the row Train shows the GPU, hatched while it waits. "
+    "The row Worker shows batches that are being made, and the row Train shows the GPU, hatched while "
+    "it waits. "
     f"The thin bands below the rows are the run with {BEGIN} workers."
 )
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
@@ -373,7 +377,8 @@ def write_look(folder: Path) -> None:
 
 def write_widgets(folder: Path) -> None:
     """Write the program of the widgets as a module: the beginning of a lesson has it before Python."""
-    shutil.copy(BUILT / "host.js", folder / "widgets.js")
+    text = (BUILT / "host.js").read_text("utf-8")
+    (folder / "widgets.js").write_text(text, encoding="utf-8")
 
 
 def write_report(folder: Path) -> None:
@@ -409,11 +414,12 @@ def add_ours(folder: Path, python: str, name: str, address: str) -> None:
     style = "".join(
         f'<link rel="stylesheet" href="../{name}.css">' for name in ("look", "site")
     )
+    begins = "".join(f'<link rel="modulepreload" href="../{name}.js">' for name in AT_ONCE)
     big = sum((folder / python / (name + PACKED)).stat().st_size for name in BIG)
     data = f'data-python="{python}" data-bytes="{big}"'
     script = f'<script type="module" id="lessons-script" {data} src="../site.js"></script>'
     for old, new in {
-        "</title>": f"</title>{style}{script}",
+        "</title>": f"</title>{style}{begins}{script}",
         "<title>Jupyter Notebook - Notebooks": "<title>Lesson",
         "await import(": "await (await import('../site.js')).ready; await import(",
     }.items():
