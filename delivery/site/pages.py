@@ -456,7 +456,8 @@ def first_page(name: str = "", address: str = "") -> str:
     *name* is that of the repository, and *address* that of the site, as far as they are known.
     """
     entries = [
-        f"<li>{glyph(lesson.number)}<b>{link(lesson)}</b><p>{escape(lesson.question)}</p><small>{lesson.minutes} minutes</small></li>"
+        f"<li>{glyph(lesson.number)}<b>{link(lesson)}</b>"
+        f"<p>{escape(lesson.question)}</p><small>{lesson.minutes} minutes</small></li>"
         for lesson in LESSONS
     ]
     *hour, job = WAYS["an hour with PyTorch"]

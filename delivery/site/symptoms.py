@@ -29,8 +29,7 @@ HEAD = '<thead><tr><th scope="col">what you see</th><th scope="col">the usual ca
 # The symptom whose picture lives, and in what
 LIVE = "how-many-workers"
 FRAME = (
-    '<iframe src="../workers.html" title="How many workers? A picture with a slider"></iframe>\n'
-    '<script type="module" src="../frame.js"></script>'
+    '<iframe src="../workers.html" title="How many workers? A picture with a slider"></iframe>'
 )
 CELL = re.compile(r"^\[\[(?:(\d\d_\w+) )?([\w-]+)\]\]$")
 LESSON_LINK = re.compile(r'href="(\d\d_\w+\.ipynb)?(?:#([^"]*))?"')
