@@ -86,6 +86,9 @@ NOT_STARTED = [
     "@jupyterlite/application-extension:share-file",
     "@jupyterlite/application-extension:clear-browser-data",
     "@jupyterlab/codemirror-extension:line-col-status",
+    # They want what is not started, and said so in the console
+    "@jupyterlab/notebook-extension:cursor-position",
+    "@jupyterlab/notebook-extension:update-raw-mimetype",
 ]
 # Where the browser keeps nothing, a lesson runs all the same.
 STORED = (

@@ -28,9 +28,7 @@ FOLDER = "symptoms"  # of the site
 HEAD = '<thead><tr><th scope="col">what you see</th><th scope="col">the usual cause</th></tr></thead>'
 # The symptom whose picture lives, and in what
 LIVE = "how-many-workers"
-FRAME = (
-    '<iframe src="../workers.html" title="How many workers? A picture with a slider"></iframe>'
-)
+FRAME = '<iframe src="../workers.html" title="How many workers? A picture with a slider"></iframe>'
 CELL = re.compile(r"^\[\[(?:(\d\d_\w+) )?([\w-]+)\]\]$")
 LESSON_LINK = re.compile(r'href="(\d\d_\w+\.ipynb)?(?:#([^"]*))?"')
 ANCHOR = re.compile(r'<a class="anchor-link".*?</a>')
