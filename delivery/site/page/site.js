@@ -572,7 +572,7 @@ function save() {
 // As it is seen now, for the next visit.
 function look() {
   const isOver = document.querySelector("#lessons-opening, #lessons-cover");
-  if (started !== "done" || second || isOver || !hasPlace()) return;
+  if (!started || second || isOver || !hasPlace() || !cellsInSight().every(lives)) return;
   keepSeen(panel().content.widgets, scrolled());
 }
 

@@ -552,16 +552,26 @@ def test_a_link_in_the_text_before_the_lesson_opens_later_and_back_leads_back(
     site: Site, browser: Browser
 ) -> None:
     held: list[Route] = []
+
+    def with_link(route: Route) -> None:
+        told = route.fetch()
+        link = '<p><a href="#In-the-wild">In the wild</a></p></div>'
+        before, predict, after = told.text().partition('data-cell="predict"')
+        route.fulfill(
+            response=told, body=before + predict + after.replace("</div>", link, 1)
+        )
+
     with browser.started_with(), browser.visit(MOST) as visit:  # it has kept nothing
         page = visit.page
         page.route("**/build/jlab_core*", lambda route: held.append(route))
+        page.route("**/openings/*", with_link)
         with page.expect_request("**/build/jlab_core*"):
-            page.goto(site.lesson(LESSONS[0]), wait_until="commit")
+            page.goto(site.lesson(LESSONS[1]), wait_until="commit")
         begins = page.locator("#lessons-opening")
-        begins.get_by_role("heading", name="The situation").scroll_into_view_if_needed()
+        begins.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
         begins.evaluate("(one) => one.scrollTop += 100")
         place = begins.evaluate("(one) => one.scrollTop")
-        link = begins.get_by_role("link", name="made these times up")
+        link = begins.get_by_role("link", name="In the wild")
         link.click()
         coming = begins.get_by_text("opens as soon as the lesson is here")
         expect(coming).to_be_visible()
@@ -571,11 +581,9 @@ def test_a_link_in_the_text_before_the_lesson_opens_later_and_back_leads_back(
         link.click()
         held.pop().continue_()
         expect(begins).to_have_count(0, timeout=PATIENT * 1e3)
-        expect(
-            page.get_by_role("heading", name="Why an artificial dataset")
-        ).to_be_in_viewport()
+        expect(page.get_by_role("heading", name="In the wild")).to_be_in_viewport()
         page.get_by_role("button", name="Back to where I was").click()
-        expect(page.get_by_role("link", name="made these times up")).to_be_in_viewport()
+        expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
         assert visit.errors == []
 
 
@@ -640,8 +648,12 @@ def test_a_cover_says_which_place_opens_until_nothing_moves_there(
     page.wait_for_timeout(1000)
     assert page.evaluate(SHIFTED) <= 0.1
 
+    status = page.locator("#lessons-line [role=status]")
+    expect(status).to_have_text(READY, timeout=PATIENT * 1e3)
     page.evaluate(SCROLL, 0.3)
-    page.wait_for_timeout(1000)  # the place is kept when nothing scrolls any more
+    page.wait_for_timeout(
+        2000
+    )  # the place, and what is seen, is kept when nothing scrolls any more
     place = page.evaluate(PLACE)
     page.goto("about:blank")
     page.goto(site.lesson(name), wait_until="commit")
