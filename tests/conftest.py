@@ -161,8 +161,8 @@ def start_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "index.html").write_text(pages.first_page(), encoding="utf-8")
     symptoms.write_pages(folder)
     pages.picture_of_workers(folder)
-    pages.write_cards(folder)
     pages.write_report(folder)
+    pages.write_widgets(folder)
     pages.write_look(folder)
     for path in (pages.HERE / "page").iterdir():
         if path.suffix in (".js", ".css"):

@@ -69,6 +69,8 @@ CHECKS = (("ruff", "check", "."), ("ruff", "format", "--check", "."), ("tools.te
 # What is tested each time of these pages, and then what takes too long for that.
 SITE = ("pytest", "tests/delivery/site", "tests/lab/test_browser_keys.py")
 LONG = ("pytest", "-m", "long")
+# No test of a second browser is left out where the site is walked through
+FIREFOX = ("tools.firefox",)
 CLASS = ("pytest", "-m", "long or not long", "tests/delivery/classroom")
 OPEN = (*LAB, f"--LabApp.default_url=/lab/tree/{FIRST}")
 COPY_AND_OPEN = (("lessonkit", "copy", LESSONS), ("tools.trust",), OPEN)
@@ -97,7 +99,8 @@ TARGETS = {
         ("demo", "class"),
     ),
     "test-site": Target(
-        "All lessons are walked through, on the site and in JupyterLab.", (SITE, LONG)
+        "All lessons are walked through, on the site and in JupyterLab.",
+        (FIREFOX, SITE, LONG),
     ),
     "test-delivery": Target(
         "A class is led for an hour and attacked, which takes some minutes.", (CLASS,)

@@ -3,6 +3,7 @@
 declare module "WORKER"; // that of JupyterLite
 declare module "*/start.mjs"; // beside Python
 declare module "*/pyodide.mjs";
+declare module "*/widgets.js"; // the page's program
 declare module "*/report.js"; // of the page's program
 
 declare const jupyterapp: any;

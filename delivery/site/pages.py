@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from delivery.site import field_guide, symptoms
+from delivery.site.glyphs import glyph
 from delivery.site.opening import opening
 from delivery.site.python import BIG, PACKED
 from lessonkit import DataLoader, Dataset, benchmark
 from lessonkit.widgets import explore, slider
-from lessonkit.widgets.widget import BUILT
+from lessonkit.widgets.widget import BUILT, Page
 from tools.comments import without_comments
+from tools.lesson import main_path
 from tools.lessons import LESSONS, WAYS, Lesson, in_words, minutes_of_a_lesson
 
 HERE = Path(__file__).parent
@@ -84,6 +86,9 @@ NOT_STARTED = [
     "@jupyterlite/application-extension:share-file",
     "@jupyterlite/application-extension:clear-browser-data",
     "@jupyterlab/codemirror-extension:line-col-status",
+    # They want what is not started, and said so in the console
+    "@jupyterlab/notebook-extension:cursor-position",
+    "@jupyterlab/notebook-extension:update-raw-mimetype",
 ]
 # Where the browser keeps nothing, a lesson runs all the same.
 STORED = (
@@ -96,9 +101,12 @@ SMALL = 1000  # bytes; smaller files are not compressed
 WORTH_IT = 0.9  # the share of its bytes that a compressed file may have
 # In the first page's text, what its parts are put in the place of
 PART = re.compile(
-    r"\b(WAY_TORCH|WAY_OWN|WAY_SHORT|SYMPTOMS|LESSONS|HOURS|MINUTES|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
+    r"\b(ROW|NOWHERE|WAY_TORCH|WAY_OWN|WAY_SHORT|"
+    r"SYMPTOMS|LESSONS|HOURS|MINUTES|TEACHING|OWN_JOB|COUNT|MAKE|STEP|BEGIN|"
     r"GUESSES|BUSY|FIRST_LESSON|HOLDER|LICENCE|SOURCE)\b|ADDRESS"
 )
+# The modules that draw how a lesson begins: each that is known late comes late
+AT_ONCE = ("reader", "work", "seen", "opening", "stored", "widgets")
 ICONS = ("", "-notebook", "-file", "-terminal", "-busy-1", "-busy-2", "-busy-3")
 
 MEASURED = "*Measured on a computer with two cores; a browser cannot run this cell.*"
@@ -108,9 +116,6 @@ KEYS = (
     "never ends, choose *Restart Kernel* in the menu *Kernel*."
 )
 STILL = re.compile(r"data:image/png;base64,[^\"]+")  # in a picture that was saved as a page
-# The first page says how busy the accelerator is, while batches come; the picture's figure is that of
-# the whole run, with the wait for the first batch: one page has one of them.
-ONE_LARGE = "body .lk-main { display: none; }\n"
 IN_REPORT = re.compile(r'<img (alt="[^"]*") src="data:image/png;base64,([^"]+)"[^>]*>')
 # Of the first page's question: ms, and counts of workers
 MAKE = 80
@@ -119,6 +124,13 @@ BATCHES = 24
 BEGIN = 2
 MOST = 16
 GUESSES = (2, 4, 8, 16)
+# Of its picture, as a page of its own
+WORKERS = "How many workers keep the GPU busy?"
+UNDER_WORKERS = (
+    "The row Worker shows batches that are being made, and the row Train shows the GPU, hatched while "
+    "it waits. "
+    f"The thin bands below the rows are the run with {BEGIN} workers."
+)
 DATE = "2026-01-01T00:00:00Z"  # a lesson's age is told by its text, not by its date
 
 
@@ -156,10 +168,9 @@ def assemble(
     write(translations / "all.json", {"data": {"en": english}, "message": ""})
     write(translations / "en.json", {"data": {}, "message": ""})
     (folder / "index.html").write_text(first_page(name, address), encoding="utf-8")
-    write_cards(folder)
     symptoms.write_pages(folder, name, address)
     field_guide.write_pages(folder)
-    add_ours(folder, python, name)
+    add_ours(folder, python, name, address)
 
 
 def kernel(python: str) -> dict[str, Any]:
@@ -252,7 +263,7 @@ def copy_lessons(folder: Path, name: str = "") -> None:
                 lesson = with_kept_pictures(lesson)
             write(copy, lesson)
             (folder / "openings" / f"{path.stem}.html").write_text(
-                opening(lesson), encoding="utf-8"
+                opening(lesson, widgets_of(path.stem)), encoding="utf-8"
             )
         else:
             shutil.copy(path, copy)
@@ -272,6 +283,11 @@ def copy_lessons(folder: Path, name: str = "") -> None:
         "content": listed,
     }
     write(folder / "api" / "contents" / "all.json", empty | root)
+
+
+def widgets_of(lesson: str) -> dict[str, Page]:
+    """Return the widgets of a *lesson* up to *Further*, by the names of their cells."""
+    return dict(main_path(lesson).widgets(Page))
 
 
 def for_browser(notebook: dict[str, Any], name: str = "") -> dict[str, Any]:
@@ -363,13 +379,19 @@ def write_look(folder: Path) -> None:
     (folder / "look.css").write_text(look, encoding="utf-8")
 
 
+def write_widgets(folder: Path) -> None:
+    """Write the program of the widgets as a module: the beginning of a lesson has it before Python."""
+    text = (BUILT / "host.js").read_text("utf-8")
+    (folder / "widgets.js").write_text(text, encoding="utf-8")
+
+
 def write_report(folder: Path) -> None:
     """Write the learner's report as a module: the first page and the archive of all work have it."""
     text = (BUILT / "report.js").read_text("utf-8")
     (folder / "report.js").write_text(text, encoding="utf-8")
 
 
-def add_ours(folder: Path, python: str, name: str) -> None:
+def add_ours(folder: Path, python: str, name: str, address: str) -> None:
     """Add our scripts and style, and the worker that keeps files for the next visit."""
     (folder / "service-worker.js").rename(folder / "jupyterlite-worker.js")
     for path in (HERE / "page").iterdir():
@@ -384,22 +406,24 @@ def add_ours(folder: Path, python: str, name: str) -> None:
     for licence_of in (LICENCE, LICENCE_OF_TEXTS):
         shutil.copy(licence_of, folder / f"{licence_of.name}.txt")
     write_report(folder)
+    write_widgets(folder)
     write_look(folder)
     (worker,) = (folder / "extensions").rglob("comlink.worker.*.js")
     early = (folder / "early.js").read_text(encoding="utf-8").replace("PYTHON", python)
     early = early.replace("WORKER", f"./{worker.relative_to(folder).as_posix()}")
     (folder / "early.js").write_text(early, encoding="utf-8")
-    picture_of_workers(folder)
+    picture_of_workers(folder, address)
     page = folder / "notebooks" / "index.html"
     text = page.read_text(encoding="utf-8")
     style = "".join(
         f'<link rel="stylesheet" href="../{name}.css">' for name in ("look", "site")
     )
+    begins = "".join(f'<link rel="modulepreload" href="../{name}.js">' for name in AT_ONCE)
     big = sum((folder / python / (name + PACKED)).stat().st_size for name in BIG)
     data = f'data-python="{python}" data-bytes="{big}"'
     script = f'<script type="module" id="lessons-script" {data} src="../site.js"></script>'
     for old, new in {
-        "</title>": f"</title>{style}{script}",
+        "</title>": f"</title>{style}{begins}{script}",
         "<title>Jupyter Notebook - Notebooks": "<title>Lesson",
         "await import(": "await (await import('../site.js')).ready; await import(",
     }.items():
@@ -436,8 +460,7 @@ def first_page(name: str = "", address: str = "") -> str:
     *name* is that of the repository, and *address* that of the site, as far as they are known.
     """
     entries = [
-        f"<li><b>{link(lesson)}</b>"
-        f'<img src="cards/{lesson.name}.png" alt="" loading="lazy" {size_of_first(lesson)}>'
+        f"<li>{glyph(lesson.number)}<b>{link(lesson)}</b>"
         f"<p>{escape(lesson.question)}</p><small>{lesson.minutes} minutes</small></li>"
         for lesson in LESSONS
     ]
@@ -445,6 +468,7 @@ def first_page(name: str = "", address: str = "") -> str:
     ways = {"WAY_TORCH": hour, "WAY_OWN": [job], "WAY_SHORT": WAYS["ninety minutes"]}
     parts = {name: ", ".join(map(link, way)) for name, way in ways.items()}
     parts |= {"SYMPTOMS": symptoms.table(), "LESSONS": "\n".join(entries)}
+    parts["ROW"] = "\n".join(map(tile, LESSONS))
     parts["OWN_JOB"] = symptoms.html(symptoms.own_job(name)).replace('href="../', 'href="')
     parts["HOURS"] = f"{sum(lesson.minutes for lesson in LESSONS) / 60:.0f} hours"
     parts |= question()
@@ -459,6 +483,8 @@ def first_page(name: str = "", address: str = "") -> str:
     parts["LICENCE"], parts["HOLDER"] = map(escape, licence())
     source = f' <a href="https://github.com/{name}">The source is on GitHub.</a>'
     parts["SOURCE"] = source if name else ""
+    issue = f', or <a href="https://github.com/{name}/issues/new/choose">tell us what you see</a>'
+    parts["NOWHERE"] = issue if name else ""
     parts["ADDRESS"] = address  # a preview is found only by a whole one
     text = (HERE / "page" / "index.html").read_text(encoding="utf-8")
     return PART.sub(lambda part: parts[part[0]], text)
@@ -492,17 +518,11 @@ def link(lesson: Lesson) -> str:
     return f'<a href="{symptoms.place(lesson.name, "")}">{lesson.numbered}</a>'
 
 
-def size_of_first(lesson: Lesson) -> str:
-    """Return how large the first picture of a *lesson* is, as attributes."""
-    return symptoms.size(symptoms.first_picture(lesson.name))
-
-
-def write_cards(folder: Path) -> None:
-    """Write the first picture of each lesson, which its card on the first page shows."""
-    (folder / "cards").mkdir()
-    for lesson in LESSONS:
-        content = symptoms.png(symptoms.first_picture(lesson.name))
-        (folder / "cards" / f"{lesson.name}.png").write_bytes(content)
+def tile(lesson: Lesson) -> str:
+    """Return the entry of a *lesson* in the row of all, which has room for how far a learner is."""
+    name = f"{lesson.number} <span>{escape(lesson.title)}</span>"
+    address = symptoms.place(lesson.name, "")
+    return f'<li><a href="{address}">{glyph(lesson.number)}{name}</a></li>'
 
 
 def loader_with(workers: int = BEGIN) -> tuple[DataLoader, dict[str, Any]]:
@@ -534,20 +554,31 @@ def busy_while_batches_come(workers: int) -> float:
     return round(trained / (last - first), 6)
 
 
-def picture_of_workers(folder: Path) -> None:
-    """Write the picture that lives on the first page, before any Python, and one of it for links."""
+def picture_of_workers(folder: Path, address: str = "") -> None:
+    """Write the picture that lives on the first page, before any Python, and one of it for links.
+
+    It is a page of its own as well, which is passed on and opened alone: then it asks its question, and
+    leads to the lessons at their *address*.
+    """
     one = explore(
         loader_with,
         pinned={"workers": BEGIN},
         words={"accelerator": "GPU", "step": "batch", "element": "batch"},
         workers=slider(0, MOST, unit="workers"),
     )
-    path = one.save(folder / "workers.html")
+    path = one.save(folder / "workers.html", title=WORKERS, caption=UNDER_WORKERS)
     (folder / "preview.png").write_bytes(one._repr_mimebundle_()[0]["image/png"])
     # It is the still picture too, which only a page without scripts shows: half of the file
-    text = path.read_text(encoding="utf-8")
-    text = STILL.sub("preview.png", text)
-    path.write_text(text.replace("</style>", f"{ONE_LARGE}</style>", 1), encoding="utf-8")
+    text = STILL.sub("preview.png", path.read_text(encoding="utf-8"))
+    parts = question() | {"ADDRESS": address or "./", "COUNT": in_words(len(LESSONS))}
+    parts["SCRIPT"] = (HERE / "page" / "guess.js").read_text(encoding="utf-8")
+    around = (HERE / "page" / "workers.html").read_text(encoding="utf-8")
+    head, above, below = re.sub(
+        PART.pattern + r"|\bSCRIPT\b", lambda part: parts[part[0]], around
+    ).split("<!-- -->\n")
+    for mark, more in {"</head>": head, '<div id="picture">': above}.items():
+        text = text.replace(mark, more + mark, 1)
+    path.write_text(text.replace("</body>", f"{below}</body>", 1), encoding="utf-8")
 
 
 def write(path: Path, content: Any) -> None:

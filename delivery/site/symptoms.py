@@ -26,6 +26,10 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 FOLDER = "symptoms"  # of the site
 FIELD_GUIDE_FOLDER = "field_guide"
+HEAD = '<thead><tr><th scope="col">what you see</th><th scope="col">the usual cause</th></tr></thead>'
+# The symptom whose picture lives, and in what
+LIVE = "how-many-workers"
+FRAME = '<iframe src="../workers.html" title="How many workers? A picture with a slider"></iframe>'
 CELL = re.compile(r"^\[\[(?:(\d\d_\w+) )?([\w-]+)\]\]$")
 LESSON_LINK = re.compile(r'href="(\d\d_\w+\.ipynb)?(?:#([^"]*))?"')
 ANCHOR = re.compile(r'<a class="anchor-link".*?</a>')
@@ -197,7 +201,7 @@ def page(symptom: Symptom, name: str = "", address: str = "") -> str:
         "also": escape(symptom.also),
         "answer": html(text, symptom.lesson),
         "leads": leads(symptom),
-        "picture": drawn(picture, f"{symptom.name}.png") if picture else "",
+        "picture": shown(symptom, picture),
         "preview": f"{address}{f'{FOLDER}/{symptom.name}' if picture else 'preview'}.png",
         "canonical": f'<link rel="canonical" href="{address}{FOLDER}/{symptom.name}.html">'
         if address
@@ -210,6 +214,13 @@ def page(symptom: Symptom, name: str = "", address: str = "") -> str:
     }
     template = (HERE / "page" / "symptom.html").read_text(encoding="utf-8")
     return Template(template).substitute(parts)
+
+
+def shown(symptom: Symptom, picture: dict[str, Any] | None) -> str:
+    """Return the *picture* on the page of a *symptom*: live where it is that of the first page."""
+    if symptom.name == LIVE:
+        return FRAME
+    return drawn(picture, f"{symptom.name}.png") if picture else ""
 
 
 def leads(symptom: Symptom) -> str:
@@ -241,8 +252,8 @@ def write_pages(folder: Path, name: str = "", address: str = "") -> None:
 
 
 def table() -> str:
-    """Return the bodies of the first page's table of symptoms, one for each kind."""
-    bodies = []
+    """Return the first page's symptoms as tables, folded by their kinds."""
+    folded = []
     for kind in dict.fromkeys(symptom.kind for symptom in symptoms()):
         rows = [
             f'<tr data-also="{escape(one.also)}">'
@@ -251,6 +262,6 @@ def table() -> str:
             for one in symptoms()
             if one.kind == kind
         ]
-        head = f'<tr><th colspan="2" scope="rowgroup">{kind}</th></tr>'
-        bodies.append("\n".join(["<tbody>", head, *rows, "</tbody>"]))
-    return "\n".join(bodies)
+        begin = f"<details><summary>{kind}</summary><table>{HEAD}<tbody>"
+        folded.append("\n".join([begin, *rows, "</tbody></table></details>"]))
+    return "\n".join(folded)

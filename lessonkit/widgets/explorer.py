@@ -160,11 +160,8 @@ class Explore(Page):
         self.tell("picture", answer, id=id, took=round(took, 1))
 
     def code(self, values: Any) -> None:
-        """Send the pipeline of these *values* as programs: ours, and that for a real library."""
-        run = described(self.pipeline, **self.values(values))
-        dataset = run.of_one_rank.dataset
-        languages = "lessonkit", "torch" if loaders_in(dataset.node) else "tf.data"
-        self.tell("code", {language: dataset.code(language) for language in languages})
+        """Send the pipeline of these *values* as programs."""
+        self.tell("code", self.programs(values))
 
     def run(self, id: int, values: Any) -> None:
         """Run it for real on another thread, because the kernel's own would not hear a cancel.
@@ -184,6 +181,13 @@ class Explore(Page):
         self.cancelled.set()
 
     # ---- how it is answered ----
+
+    def programs(self, values: Any) -> dict[str, str]:
+        """Return the pipeline of the page's *values* as programs: ours, and that for a real library."""
+        run = described(self.pipeline, **self.values(values))
+        dataset = run.of_one_rank.dataset
+        languages = "lessonkit", "torch" if loaders_in(dataset.node) else "tf.data"
+        return {language: dataset.code(language) for language in languages}
 
     def values(self, numbers: Any) -> Values:
         """Return the values of the page's *numbers*; raise ValueError if one is missing."""
@@ -377,6 +381,8 @@ def by_itself(explore: Explore, suffix: str, title: str, caption: str) -> str:
     form = "by_itself.mjs" if suffix == ".mjs" else "by_itself.html"
     return Template((BUILT / form).read_text("utf-8")).substitute(
         TITLE=html.escape(title or "A pipeline and its run"),
+        HEADING=f"<h1>{html.escape(title)}</h1>\n" if title else "",
+        CAPTION=f"<p>{html.escape(caption)}</p>\n" if caption else "",
         WORDS=html.escape(repr(explore)),
         STILL=base64.b64encode(still).decode(),
         CONTENT=base64.b64encode(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,9 +15,9 @@ from typing import Any
 from websocket import WebSocket, create_connection  # JupyterLab has it
 
 from tools.browser import OWN
+from tools.firefox import MISSING, environment, find_firefox
 from tools.servers import await_start, process
 
-NAMES = ("firefox-esr", "firefox")
 LISTENS = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
 STEP, LOOK = 60, 0.5  # s: an answer may take so long, from one look to the next
 # It looks for nothing newer, and reports nothing.
@@ -29,11 +28,6 @@ QUIET = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
 }
-
-
-def find_firefox() -> str:
-    """The path of a Firefox; empty if there is none."""
-    return next((path for name in NAMES if (path := shutil.which(name))), "")
 
 
 class Firefox:
@@ -100,6 +94,8 @@ class Firefox:
 @contextmanager
 def firefox() -> Iterator[Firefox]:
     """A Firefox with a profile of its own, and nobody in front of it."""
+    program = find_firefox()
+    assert program, MISSING
     with TemporaryDirectory(
         prefix="lessonkit-firefox-", ignore_cleanup_errors=True
     ) as profile:
@@ -110,14 +106,15 @@ def firefox() -> Iterator[Firefox]:
         )
         Path(profile, "user.js").write_text("\n".join(chosen))
         command = [
-            find_firefox(),
+            program,
             "--headless",
             "--no-remote",
             "--profile",
             profile,
             "--remote-debugging-port=0",
         ]
-        with process(command, {**os.environ, "HOME": profile}, log) as child:
+        more = {"HOME": profile} | environment(program)
+        with process(command, {**os.environ, **more}, log) as child:
             await_start(
                 "Firefox", child, log, lambda: bool(LISTENS.search(log.read_text()))
             )

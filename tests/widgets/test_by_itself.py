@@ -10,13 +10,14 @@ from time import sleep
 from typing import Any
 
 import pytest
-from support.firefox import find_firefox, firefox
+from support.firefox import firefox
 
 from lessonkit import DataLoader, Dataset
 from lessonkit.widgets import cards, explore, slider
 from lessonkit.widgets.explorer import Explore
 from lessonkit.words import size
 from tools.browser import Browser
+from tools.firefox import find_firefox
 from tools.servers import HOST
 
 LARGEST = 400_000  # bytes, for two sliders of ten

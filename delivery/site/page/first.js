@@ -1,24 +1,17 @@
 // The first page: its picture, how far one has come in each lesson, and all of one's work.
 
+import { frame, whenLoaded } from "./frame.js";
 import { allWork, recall, saved, zip } from "./work.js";
 
 // ---- the picture ----
 
-const frame = document.querySelector("iframe");
 const inside = () => frame.contentWindow.location;
 
-// As high as it has to be; it does not shrink, or all below it would jump. Its setting is this
-// page's address, too.
-function live() {
-  const { documentElement: page, body } = frame.contentDocument;
-  const grow = () => {
-    if (page.scrollHeight > frame.clientHeight) frame.style.height = `${page.scrollHeight}px`;
-  };
-  new ResizeObserver(grow).observe(body);
-  page.addEventListener("change", () => history.replaceState(null, "", inside().hash));
-}
-frame.addEventListener("load", live);
-if (frame.contentDocument.readyState === "complete") live();
+// Its setting is this page's address, too.
+whenLoaded(() => {
+  const tell = () => history.replaceState(null, "", inside().hash);
+  frame.contentDocument.documentElement.addEventListener("change", tell);
+});
 
 function follow() {
   const address = new URL(`workers.html${location.hash}`, location.href);
@@ -33,16 +26,31 @@ const said = document.getElementById("lessons-said");
 const files = await saved();
 const NOTHING = "This browser keeps no work. Download your work before you leave a lesson.";
 if (!files) said.textContent = NOTHING;
-for (const card of document.querySelectorAll("ol > li")) {
-  const name = new URL(card.querySelector("a").href).searchParams.get("path");
-  const reached = recall(`lessons reached ${new URL(".", location.href).pathname}${name}`);
-  if (reached) card.append(...progress(parsed(reached)));
+const here = new URL(".", location.href).pathname;
+const nameOf = (entry) => new URL(entry.querySelector("a").href).searchParams.get("path");
+const reached = (name) => parsed(recall(`lessons reached ${here}${name}`));
+for (const card of document.querySelectorAll("ol > li")) card.append(...progress(reached(nameOf(card))));
+const tiles = [...document.querySelectorAll("#lessons-row li")];
+for (const tile of tiles) tile.append(...progress(reached(nameOf(tile))).slice(0, 1));
+goOnWith(recall(`lessons last ${here}`));
+
+// Who was in a lesson goes on with it, or with the next one if it is done.
+function goOnWith(name) {
+  const at = tiles.findIndex((tile) => nameOf(tile) === name);
+  const isDone = at >= 0 && tiles[at].querySelector("progress[value]")?.matches("[data-done]");
+  const tile = tiles[at + Number(Boolean(isDone))];
+  if (at < 0 || !tile) return;
+  const [number, title] = /** @type {Text[]} */ ([...tile.querySelector("a").childNodes].slice(1));
+  const start = /** @type {HTMLAnchorElement} */ (document.querySelector(".lessons-start a"));
+  start.textContent = `Continue with ${number.textContent.trim()}`;
+  start.href = tile.querySelector("a").href;
+  document.getElementById("lessons-begins").textContent = title.textContent;
 }
 
 // What was damaged tells nothing, and keeps nothing else from working.
 function parsed(text) {
   try {
-    return JSON.parse(text) ?? {};
+    return JSON.parse(text || "{}") ?? {};
   } catch {
     return {};
   }
@@ -57,7 +65,8 @@ function progress({ asked, answered, tasks, solved }) {
   const max = asked + tasks;
   const value = answered + solved;
   const [bar, words] = ["progress", "small"].map((tag) => document.createElement(tag));
-  Object.assign(bar, { max, value, ariaLabel: text });
+  Object.assign(bar, { max, value, ariaLabel: text, title: text });
+  bar.toggleAttribute("data-done", value === max);
   words.textContent = value === max ? `✓ done: ${text}` : text;
   return [bar, words];
 }
@@ -65,7 +74,7 @@ function progress({ asked, answered, tasks, solved }) {
 const toReport = document.getElementById("lessons-report");
 toReport.onclick = async () => {
   const { Report } = await import("./report.js");
-  const report = new Report(new URL(".", location.href).pathname.replace(/\/$/, ""));
+  const report = new Report(here.replace(/\/$/, ""));
   said.before(report.node);
   toReport.remove();
   report.turn();

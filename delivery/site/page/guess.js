@@ -1,4 +1,5 @@
-// The question of the first page: a guess moves the picture, and the picture's slider answers, too.
+// The question of the first page, and of its picture alone: a guess moves the picture, and the picture's
+// slider answers, too.
 
 const { make, step, busy } = JSON.parse(document.getElementById("lessons-busy").textContent);
 const frame = document.querySelector("iframe");
@@ -23,8 +24,7 @@ function sentence(count) {
     + " the GPU waits.";
 }
 
-function tell() {
-  const count = workers();
+function tell(count = workers()) {
   for (const button of buttons) {
     button.setAttribute("aria-pressed", String(Number(button.value) === count));
   }
@@ -42,14 +42,14 @@ for (const button of buttons) {
 }
 // The slider writes its setting into the address when it is let go; it moves before that.
 function follow() {
-  frame.contentDocument.addEventListener("input", ({ target }) => {
+  (frame?.contentDocument ?? document).addEventListener("input", ({ target }) => {
     const slider = /** @type {HTMLInputElement} */ (target);
     if (slider.dataset.name !== "workers") return;
-    history.replaceState(null, "", `#workers=${slider.value}`);
-    tell();
+    if (frame) history.replaceState(null, "", `#workers=${slider.value}`);
+    tell(Number(slider.value));
   });
 }
-frame.addEventListener("load", follow);
-if (frame.contentDocument.readyState === "complete") follow();
-addEventListener("hashchange", tell);
+frame?.addEventListener("load", follow);
+if (!frame || frame.contentDocument.readyState === "complete") follow();
+addEventListener("hashchange", () => tell());
 if (location.hash.includes("workers=")) tell();

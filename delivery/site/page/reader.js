@@ -7,6 +7,7 @@ const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
 const key = `lessons place ${here.pathname}${path}`;
 const HAND = ["wheel", "touchmove", "pointerdown", "keydown"]; // by these a reader moves
+const SEEN = 30; // px of a cell, from which on it counts as being in sight
 const SETTLED = 300; // ms without a scroll
 
 export const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -19,20 +20,25 @@ export function panel() {
 
 const opening = () => document.getElementById("lessons-opening");
 const outer = () => document.querySelector(".jp-WindowedPanel-outer");
-const topOf = (node) => node.getBoundingClientRect().top - outer().getBoundingClientRect().top;
+const yOfLesson = () => outer()?.getBoundingClientRect().top ?? 0;
+const topOf = (node) => node.getBoundingClientRect().top - yOfLesson();
 
-/** @typedef {{ id?: string, section?: string, offset?: number, scroll?: number }} Place */
+// *top* is where the lesson itself begins on the page, below the menus.
+/** @typedef {{ id?: string, offset?: number, top?: number, scroll?: number }} Place */
 
-// In the text that is there before the lesson a place is how far it is scrolled, and for the lesson
-// then the last section that is in sight, and how far its heading is from the top.
+// In what is there before the lesson a place is how far it is scrolled, and for the lesson then the
+// first cell that is in sight, and how far its beginning is from the top of the page.
 /** @returns {Place} */
 export function placeIn(shown) {
   const { top } = shown.getBoundingClientRect();
-  const offset = (heading) => heading.getBoundingClientRect().top - top;
-  const isRead = (heading) => offset(heading) < shown.clientHeight - 30;
-  const heading = shown.scrollTop ? [...shown.querySelectorAll("h2")].findLast(isRead) : null;
-  const seen = heading ? { section: heading.id, offset: offset(heading) } : {};
-  return { scroll: shown.scrollTop, ...seen };
+  const isSeen = (part) => part.getBoundingClientRect().bottom > top + SEEN;
+  /** @type {HTMLElement[]} */
+  const parts = [...shown.querySelectorAll("[data-cell]")];
+  const isWhole = shown.matches(".lessons-still") || shown.scrollTop > 0; // or it is the very beginning
+  const part = isWhole ? parts.find(isSeen) : null;
+  const from = yOfLesson();
+  const seen = part && { id: part.dataset.cell, offset: part.getBoundingClientRect().top - from };
+  return { scroll: shown.scrollTop, top: from, ...seen };
 }
 
 // The first cell that is in sight, and how far its beginning is from the top.
@@ -41,7 +47,7 @@ function place() {
   if (opening()) return placeIn(opening());
   const cells = panel()?.content?.widgets ?? [];
   const cell = cells.find(({ node }) => topOf(node) + node.offsetHeight > 0);
-  return cell ? { id: cell.model.id, offset: topOf(cell.node) } : null;
+  return cell ? { id: cell.model.id, offset: topOf(cell.node), top: yOfLesson() } : null;
 }
 
 export function cellsInSight() {
@@ -56,12 +62,14 @@ let release = () => 0;
 // Holds a cell at this distance from the top, until the reader moves or it is let go.
 function hold(cell, offset = 0) {
   release();
+  cell.node.dispatchEvent(new Event("lessonkit-reveal", { bubbles: true })); // one section may be shown
   const put = () => (outer().scrollTop += topOf(cell.node) - offset);
   const seen = new ResizeObserver(put);
   for (const { node } of panel().content.widgets) seen.observe(node);
   /** @param {Event} [event] of a hand; none where it is let go */
   const end = (event) => {
-    if (event && document.getElementById("lessons-cover")) return; // no hand has moved the lesson
+    // No hand has moved the lesson while something lies over it.
+    if (event && document.querySelector("#lessons-cover, .lessons-still")) return;
     seen.disconnect();
     for (const moved of HAND) removeEventListener(moved, end, true);
   };
@@ -87,24 +95,31 @@ export function letGo(settled) {
   if (place > 0 && content.activeCellIndex === 0) content.activeCellIndex = place;
 }
 
+// Brings what was seen to where it was left, and gives whether it has that place.
+export function putStill(still) {
+  const { id, offset = 0, top = 0 } = JSON.parse(recall(key) || "{}");
+  const part = id && still.querySelector(`[data-cell="${CSS.escape(id)}"]`);
+  if (part) still.scrollTop += part.getBoundingClientRect().top - top - offset;
+  return Boolean(part);
+}
+
 /** @param {Place} place */
-async function goToPlace({ id, offset, section, scroll }) {
+export async function goToPlace({ id, offset, scroll }) {
   if (opening() && scroll !== undefined) {
     release();
     opening().scrollTop = scroll;
     return;
   }
-  if (section) return goToSection(section, offset);
   const all = await cells();
-  const cell = scroll === undefined ? all.find(({ model }) => model.id === id) : all[0];
+  const cell = id ? all.find(({ model }) => model.id === id) : all[0];
   if (!cell) return;
   left = cell;
   hold(cell, offset);
 }
 
 // A section is named by its heading, as JupyterLab does; most of them are folded. It comes to the
-// top, or to *offset* from there.
-export async function goToSection(wanted, offset = 0) {
+// top.
+async function goToSection(wanted) {
   const isWanted = ({ model }) => {
     const [, heading] = /^#+ (.+)/.exec(model.sharedModel.getSource()) ?? [];
     return model.type === "markdown" && heading?.replaceAll(" ", "-") === wanted;
@@ -114,7 +129,7 @@ export async function goToSection(wanted, offset = 0) {
   if (!cell) return;
   cell.headingCollapsed = false;
   content.activeCellIndex = content.widgets.indexOf(cell);
-  hold(cell, offset);
+  hold(cell);
 }
 
 // As somebody wanted who followed a link, or as it was left.
@@ -145,6 +160,8 @@ export async function begin() {
 }
 
 export const hasPlace = () => Boolean(location.hash || recall(key));
+
+export const scrolled = () => /** @type {HTMLElement} */ (outer());
 
 // ---- links ----
 

@@ -1,8 +1,9 @@
 // The line above a lesson: what is loading, which copy is open, and how to get at one's work.
 
 import {
-  begin, cellsInSight, goToSection, hasPlace, letGo, panel, placeIn, soon,
+  begin, cellsInSight, goToPlace, hasPlace, letGo, panel, placeIn, putStill, scrolled, soon,
 } from "./reader.js";
+import { keepSeen, seen } from "./seen.js";
 import { allWork, hasRoom, keep, recall, saved, zip } from "./work.js";
 
 const here = new URL(".", import.meta.url);
@@ -10,6 +11,7 @@ const path = new URLSearchParams(location.search).get("path") ?? "";
 const LATE = 60000; // ms in which nothing has come: neither a byte nor a word of Python
 const TRIED = `lessons tried ${here.pathname}`; // another site may have the same origin
 const DRAWN = 300; // ms in which what has run is drawn
+const SETTLED = 500; // ms without a scroll
 const OFTEN = 10000; // ms from one save to the next
 // Or there is no Python.
 const ABLE = typeof WebAssembly === "object" && typeof DecompressionStream === "function";
@@ -48,27 +50,65 @@ function say(text, done) {
 
 // ---- how a lesson begins ----
 
-// Its text up to the first question is here at once, and read while all else still loads. The
-// lesson takes its place as soon as its first question can be answered, with the same heading at
-// the same height. A learner's own copy is not shown so: it may begin otherwise.
+// Its text up to the first question is here at once, with its widgets alive, and is used while all
+// else still loads. The lesson takes its place as soon as its first question can be answered, with the
+// same cell at the same height, but not under a hand. A learner's own copy is not shown so: it may
+// begin otherwise.
 async function showOpening() {
-  const answer = await fetch(new URL(`openings/${path.replace(".ipynb", ".html")}`, here));
-  const text = answer.ok ? await answer.text() : "";
+  const [{ draw, opened }, text] = await begins;
   if (!text || isAlive() || (await hasChanges())) return;
   const opening = document.createElement("main");
   Object.assign(opening, { id: "lessons-opening", innerHTML: text, tabIndex: 0 });
+  opening.className = "lk-lesson";
+  const stored = opening.querySelector("#lessons-stored");
+  stored.remove();
+  const widgets = await opened(stored.textContent);
   line.after(opening);
-  while (!isAlive() || !isOpen()) {
+  const end = draw(opening, widgets, path);
+  const isTouched = handIn(opening);
+  while (!isAlive() || !isOpen() || isTouched()) {
     opening.style.top = `${line.offsetHeight}px`;
     await soon(50);
   }
-  const { section, offset } = placeIn(opening);
+  const { id, offset } = placeIn(opening);
+  const focused = focusIn(opening);
   try {
     const isFollowed = location.hash !== ""; // the lesson is where a link led already
-    if (section && !isFollowed) await goToSection(section, offset);
+    if (id && !isFollowed) await goToPlace({ id, offset });
   } finally {
+    end();
     opening.remove();
+    window.dispatchEvent(new Event("lessonkit-recall")); // what was done there
+    focused?.();
   }
+}
+
+const RESTS = 1000; // ms in which a hand has done nothing
+
+// Whether a hand is at work in these widgets: what it holds does not go away.
+function handIn(node) {
+  let last = -RESTS;
+  let isDown = false;
+  const move = ({ type }) => {
+    last = performance.now();
+    isDown = type === "pointerdown" || (isDown && type !== "pointerup" && type !== "pointercancel");
+  };
+  for (const type of ["pointerdown", "keydown", "input"]) node.addEventListener(type, move);
+  for (const type of ["pointerup", "pointercancel"]) addEventListener(type, move);
+  return () => isDown || performance.now() - last < RESTS;
+}
+
+// Gives what brings the focus to the same control of the same cell in the lesson, if one has it here.
+function focusIn(opening) {
+  const part = opening.querySelector("[data-cell]:focus-within");
+  const controls = (node) => [...node.querySelectorAll(".lk :is(input, button, select, [tabindex])")];
+  const at = part && controls(part).indexOf(document.activeElement);
+  if (!part || at < 0) return null;
+  const isPart = ({ model }) => model.id === part.dataset.cell;
+  return () => {
+    const cell = panel()?.content.widgets.find(isPart);
+    if (cell) controls(cell.node)[at]?.focus({ preventScroll: true });
+  };
 }
 
 // A reader who comes to a place further down cannot read there yet: this says what comes, until the
@@ -96,14 +136,44 @@ async function showCover() {
   };
   go().catch((error) => console.warn(error));
   while (!isPlaced && !isLate) await soon(50);
-  const placed = performance.now();
-  const isComing = () => started && started !== "failed" && !cellsInSight().every(lives);
-  while (isComing() && performance.now() < placed + PATIENT) await soon(50);
-  await soon(DRAWN);
+  await untilItLives();
   cover.remove();
 }
 
-const FIRST = ".lk-live:not([inert]) .lk-predict";
+// What is in sight of the lesson, as far as that can be waited for.
+async function untilItLives() {
+  const since = performance.now();
+  const isComing = () => started && started !== "failed" && !cellsInSight().every(lives);
+  while (isComing() && performance.now() < since + PATIENT) await soon(50);
+  await soon(DRAWN);
+}
+
+// Who comes back finds the lesson as it was left, and can read there, until it has come alive at the
+// place that they read then.
+async function showStill() {
+  const text = location.hash ? "" : await seen();
+  if (!text) return showCover();
+  const still = document.createElement("main");
+  Object.assign(still, { id: "lessons-opening", innerHTML: text, tabIndex: 0 });
+  still.className = "lessons-still";
+  line.after(still);
+  if (!putStill(still)) {
+    still.remove();
+    return showCover();
+  }
+  while (!isPlaced && !isLate) await soon(50);
+  let { id, offset } = placeIn(still);
+  for (let isThere = false; !isThere; ) {
+    if (id) await goToPlace({ id, offset });
+    await untilItLives();
+    const now = placeIn(still);
+    isThere = now.id === id && now.offset === offset;
+    ({ id, offset } = now);
+  }
+  return still.remove();
+}
+
+const FIRST = ".jp-Notebook .lk-live:not([inert]) .lk-predict";
 let isLate = false; // there is no Python, or the whole lesson has run
 let isPlaced = false; // the reader's place in the lesson is in sight
 const isAlive = () => isLate || document.querySelector(FIRST) !== null;
@@ -127,8 +197,14 @@ function digest(notebook) {
   return `${a >>> 0}-${b >>> 0}`;
 }
 
+// How it begins is fetched before the lesson itself, which is larger.
+const textOf = async (answer) => (answer.ok ? answer.text() : "");
+const beginning = new URL(`openings/${path.replace(".ipynb", ".html")}`, here);
+const begins = path && !hasPlace() && Promise.all([
+  import("./opening.js"), fetch(beginning, { priority: "high" }).then(textOf),
+]);
 const address = new URL(`files/${path}`, here);
-const asked = path && fetch(address, { cache: "no-cache" }).catch(() => null);
+const asked = path && fetch(address, { cache: "no-cache", priority: "low" }).catch(() => null);
 
 async function published() {
   const answer = await asked;
@@ -190,7 +266,8 @@ function name({ cells }) {
 const NEXT = /\[(Next: [^\]]+)\]\((\w+\.ipynb)\)/;
 
 export const ready = choose().catch((error) => console.warn(error));
-const show = hasPlace() ? showCover : showOpening;
+const show = hasPlace() ? showStill : showOpening;
+if (path) recall(`lessons last ${here.pathname}`, path);
 if (path) show().catch((error) => console.warn(error));
 
 // ---- Python ----
@@ -490,7 +567,21 @@ function save() {
   const { context } = panel() ?? {};
   if (started === "done" && !second && context?.model.dirty) context.save();
   note();
+  look();
 }
+
+// As it is seen now, for the next visit.
+function look() {
+  const isOver = document.querySelector("#lessons-opening, #lessons-cover");
+  if (!started || second || isOver || !hasPlace() || !cellsInSight().every(lives)) return;
+  keepSeen(panel().content.widgets, scrolled());
+}
+
+let looking = 0;
+document.addEventListener("scroll", () => {
+  clearTimeout(looking);
+  looking = setTimeout(look, SETTLED);
+}, true);
 setInterval(save, OFTEN);
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "hidden") save();
@@ -514,7 +605,7 @@ async function keepAll() {
   const { active } = (await navigator.serviceWorker?.ready) ?? {};
   const list = await fetch(new URL("api/contents/all.json", here));
   const files = (await list.json()).content.map(({ path }) => `files/${path}`);
-  const pages = ["", "workers.html", "report.js", "LICENSE.txt"];
+  const pages = ["", "workers.html", "report.js", "frame.js", "LICENSE.txt"];
   const ours = [...PYTHON.map((name) => `${python}/${name}`), ...pages, ...files];
   const addresses = ours.map((name) => new URL(name, here).href);
   const others = performance.getEntriesByType("resource").map(({ name }) => name);

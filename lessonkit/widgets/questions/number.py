@@ -9,6 +9,8 @@ from lessonkit.words import as_typed, number, percent
 
 from .question import SCALES, TOLERANCE, Judgement, Question, Wrong
 
+TOO_HIGH = "That is too high."
+TOO_LOW = "That is too low."
 LARGEST = 1e12  # more than any answer of a lesson, and exact as a number of any page
 # The unit of a question, another one in which it was answered, and what that one has to be times
 OTHER_UNITS = [
@@ -72,11 +74,31 @@ class Number(Question):
     def objection(self, said: float) -> str:
         """Say why an answer is wrong, as far as that is known."""
         known = [text for answer, text in self.wrong if self.is_alike(said, answer)]
-        known.append(f"That is too {'high' if said > self.right else 'low'}.")
+        known.append(TOO_HIGH if said > self.right else TOO_LOW)
         for unit, other, scale in OTHER_UNITS:
             if unit == self.unit and self.is_alike(said * scale, self.right):
                 known = [f"Is that in {other}? The answer must be in {unit}."]
         return f"Not {self.quoted(said)}. {known[0]}"
+
+    def rules(self) -> Json:
+        """Return what a page without a kernel needs to judge as `judge` does.
+
+        Of *known* the first answer that is alike counts; for the page says all in one unit.
+        """
+        other_units = [
+            [self.right / scale, f"Is that in {other}? The answer must be in {unit}."]
+            for unit, other, scale in OTHER_UNITS
+            if unit == self.unit
+        ]
+        return {
+            "unit": self.unit,
+            "room": self.tolerance,
+            "right": self.right,
+            "told": self.revealed("Right."),
+            "known": [*other_units, *self.wrong],
+            "low": TOO_LOW,
+            "high": TOO_HIGH,
+        }
 
     def revealed(self, begin: str) -> Json:
         return super().revealed(f"{begin} The answer is {self.shown(self.right)}.".strip())

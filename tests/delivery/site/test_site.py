@@ -1,5 +1,6 @@
 """Building the site: what is fetched and held against its sum, and the sentence for all that can go wrong."""
 
+import base64
 import functools
 import gzip
 import hashlib
@@ -20,6 +21,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,7 +30,9 @@ import pytest
 
 from delivery.site import __main__ as command
 from delivery.site import fetch, pages, python
-from delivery.site.opening import opening
+from delivery.site.glyphs import COLUMNS, GLYPHS, ROWS
+from delivery.site.opening import STORED, opening
+from lessonkit.widgets.questions import Number
 from tools import repository
 from tools.lessons import FIELD_GUIDE, LESSONS, in_words
 
@@ -167,18 +171,69 @@ def test_a_taken_port_says_so(tmp_path: Path) -> None:
             command.serve(tmp_path, port)
 
 
+def stored_in(text: str) -> dict[str, Any]:
+    """What the widgets of an opening answer, by the names of their cells."""
+    (content,) = re.findall(f'id="{STORED}">([^<]+)', text)
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(content)))
+    return found
+
+
+JUDGE = """import { judged } from "PATH";
+const [rules, answers] = JSON.parse(await new Response(process.stdin).text());
+console.log(JSON.stringify(answers.map((said) => judged(rules, said))));
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="there is no Node.js")
+@pytest.mark.parametrize("unit", ["ms", "s", "%", "batches"])
+def test_a_page_without_python_judges_a_number_as_the_kernel_does(unit: str) -> None:
+    asked = Number(
+        0.2105,
+        [(0.105, "Half."), (0.21, "Alike."), (0.5, "More.")],
+        unit,
+        question="?",
+        why="So.",
+    )
+    known = [asked.right, *(answer for answer, _ in asked.wrong), 0.0, 1e6]
+    scales = [0.001, 0.5, 0.9801, 0.98, 0.99, 1.0, 1.0199, 1.0201, 1.021, 2, 1000]
+    # With as many digits as somebody types
+    answers = [round(value * scale, 4) for value in known for scale in scales]
+    script = JUDGE.replace("PATH", (pages.HERE / "page" / "stored.js").as_uri())
+    told = subprocess.run(
+        ["node", "--input-type=module", "-e", script],
+        input=json.dumps([asked.rules(), answers]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    wanted = [json.loads(json.dumps(asked.judge(said)._asdict())) for said in answers]
+    assert json.loads(told.stdout) == wanted
+
+
 @pytest.mark.parametrize(
     "path", [lesson.notebook for lesson in LESSONS], ids=lambda path: path.stem
 )
 def test_the_opening_of_a_lesson_ends_at_its_first_question(path: Path) -> None:
     notebook = json.loads(path.read_bytes())
-    text = opening(pages.for_browser(notebook))
+    text = opening(pages.for_browser(notebook), pages.widgets_of(path.stem))
     begins = ["The situation", "Predict"]
     if path.stem == "00_start_here":
         begins = []  # it asks at once
     assert re.findall("<h2[^>]*>([^<]*)", text) == begins
-    assert "data:image/png" in text
     assert "predict(" not in text
+    # The first picture and the first question live: no stored picture stands in for one
+    assert "data:image/png" not in text
+    stored = stored_in(text)
+    kinds = [json.loads(one["state"]).get("kind") for one in stored.values()]
+    assert [one["role"] for one in stored.values()][-1] == "question"
+    assert "explore" in [one["role"] for one in stored.values()]
+    assert list(stored) == [
+        name for name in re.findall('data-cell="([^"]+)', text) if name in stored
+    ]
+    asked = list(stored.values())[-1]
+    assert asked["revealed"]["text"]
+    assert ("choices" in asked) == (kinds[-1] == "choice")
+    assert ("number" in asked) == (kinds[-1] == "number")
     for number in re.findall(r"path=(\d\d_\w+.ipynb)", text):
         assert path.with_name(number).exists()
 
@@ -479,6 +534,19 @@ def test_the_first_page_has_a_way_in_and_says_of_each_lesson_what_it_is() -> Non
         r"HOLDER|LICENCE|SOURCE)",
         page,
     )
+
+
+def test_each_lesson_has_a_glyph_of_three_bars_within_its_frame() -> None:
+    assert list(GLYPHS) == [lesson.number for lesson in LESSONS]
+    assert len(set(GLYPHS.values())) == len(GLYPHS)
+    for bars in GLYPHS.values():
+        assert len(bars) == 3
+        for bar in bars:
+            assert 0 <= bar.row < ROWS
+            assert 0 <= bar.begins < bar.ends <= COLUMNS
+        in_rows = sorted(bars)
+        pairs = pairwise(in_rows)
+        assert all(one.row < other.row or one.ends <= other.begins for one, other in pairs)
 
 
 def test_a_preview_has_a_whole_address_where_one_setting_tells_where_the_project_is() -> (

@@ -109,6 +109,59 @@ def test_the_start_page_says_what_it_is_and_has_one_button_to_start(
     assert start.get_attribute("href") == "notebooks/index.html?path=00_start_here.ipynb"
 
 
+ON_THE_WAY = """(notes) => {
+    const { pathname } = new URL(".", location.href);
+    const put = ([key, value]) => localStorage.setItem(`lessons ${key.replace("/", pathname)}`, value);
+    Object.entries(notes).forEach(put);
+}"""
+
+
+def test_who_was_in_a_lesson_goes_on_with_it_or_with_the_next_if_it_is_done(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/index.html")
+    row = page.locator("#lessons-row li")
+    assert row.count() == len(LESSONS)
+    assert row.locator("svg rect").count() == 3 * len(LESSONS)
+    third, fourth = LESSONS[3], LESSONS[4]
+    begun = {"asked": 3, "answered": 1, "tasks": 1, "solved": 0}
+    notes = {
+        "last /": f"{third.name}.ipynb",
+        f"reached /{third.name}.ipynb": json.dumps(begun),
+    }
+    page.evaluate(ON_THE_WAY, notes)
+    page.reload()
+    start = page.locator(".lessons-start")
+    expect(start).to_contain_text(f"Continue with {third.number} {third.title}")
+    told = "1 of 3 questions answered"
+    expect(row.nth(3).get_by_role("progressbar", name=told)).to_be_visible()
+    begun |= {"answered": 3, "solved": 1}
+    page.evaluate(ON_THE_WAY, notes | {f"reached /{third.name}.ipynb": json.dumps(begun)})
+    page.reload()
+    expect(start).to_contain_text(f"Continue with {fourth.number} {fourth.title}")
+    button = start.get_by_role("link", name="Continue")
+    assert str(button.get_attribute("href")).endswith(f"path={fourth.name}.ipynb")
+    assert not serious_violations(page, "body")
+
+
+def test_the_picture_alone_has_its_question_and_a_way_to_the_lessons(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/workers.html")
+    expect(page.get_by_role("heading", level=1)).to_have_text(pages.WORKERS)
+    page.get_by_role("button", name="8", exact=True).click()
+    expect(page.get_by_role("status").first).to_contain_text("8 is right")
+    expect(page.locator("output").first).to_have_text("8 workers")
+    page.locator("[data-name=workers]").press("ArrowLeft")
+    expect(page.get_by_role("status").first).to_contain_text("88 % busy")
+    expect(page.get_by_text(pages.UNDER_WORKERS)).to_be_visible()
+    assert not serious_violations(page, "body")
+    page.get_by_role("link", name="interactive lessons on data loaders").click()
+    page.wait_for_url(f"{start_page}/index.html")
+
+
 def test_a_guess_and_the_slider_are_answered(visit: Visit, start_page: str) -> None:
     page = visit.page
     page.goto(f"{start_page}/index.html")
@@ -188,15 +241,12 @@ def test_without_scripts_the_picture_of_the_page_stands_still(
     assert image["height"] > 100
 
 
-def test_the_card_of_a_lesson_shows_its_picture(visit: Visit, start_page: str) -> None:
+def test_the_card_of_a_lesson_shows_its_glyph(visit: Visit, start_page: str) -> None:
     page = visit.page
     page.goto(f"{start_page}/index.html")
-    pictures = page.locator("ol > li img")
-    expect(pictures).to_have_count(len(LESSONS))
-    for picture in pictures.all():
-        picture.scroll_into_view_if_needed()
-        expect(picture).to_have_js_property("complete", True)
-        assert picture.evaluate("(one) => one.naturalWidth") > 400
+    bars = page.locator("ol > li svg rect")
+    assert bars.count() == 3 * len(LESSONS)
+    expect(bars.first).to_be_visible()
 
 
 def test_a_name_that_leads_on_has_a_line_only_where_somebody_points_at_it(

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from playwright.sync_api import expect
 from support.fenced_code import BLOCKS
 
 from delivery.site import pages, symptoms
@@ -192,8 +193,9 @@ def test_the_table_is_sorted_by_kind_and_can_be_filtered(
 ) -> None:
     page = visit.page
     page.goto(f"{start_page}/index.html")
-    rows = page.locator("#lessons-symptoms tbody tr:has(td)")
-    kinds = page.locator("#lessons-symptoms tbody th")
+    rows = page.locator("#lessons-symptoms tbody tr")
+    kinds = page.locator("#lessons-symptoms summary")
+    assert not rows.locator("visible=true").count()
     assert rows.count() == len(SYMPTOMS)
     assert kinds.all_text_contents() == list(dict.fromkeys(one.kind for one in SYMPTOMS))
     box = page.get_by_label("Filter")
@@ -205,10 +207,30 @@ def test_the_table_is_sorted_by_kind_and_can_be_filtered(
     for word in SEARCHED:
         box.fill(word)
         assert rows.locator("visible=true").count(), word
+    nothing = page.get_by_text("No symptom has all these words.")
+    expect(nothing).to_be_hidden()
+    box.fill("xyzzy")
+    expect(nothing.get_by_role("link", name="measure your own job")).to_be_visible()
     box.fill("")
+    expect(nothing).to_be_hidden()
     assert rows.locator("visible=true").count() == len(SYMPTOMS)
     rows.first.get_by_role("link").click()
     assert page.locator("h1").text_content() == SYMPTOMS[0].seen
+
+
+def test_the_symptom_of_workers_holds_the_picture_alive(
+    visit: Visit, start_page: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/symptoms/{symptoms.LIVE}.html")
+    inside = page.frame_locator("iframe")
+    inside.locator("[data-name=workers]").press("ArrowRight")
+    expect(inside.locator("output")).to_have_text("3 workers")
+    # The page around it has asked and told
+    expect(inside.locator("h1")).to_be_hidden()
+    expect(inside.locator("#lessons-guess")).to_be_hidden()
+    high = "(one) => one.contentDocument.documentElement.scrollHeight <= one.clientHeight"
+    assert page.locator("iframe").evaluate(high)
 
 
 def test_the_pages_are_small_enough_for_a_slow_line(tmp_path: Path) -> None:

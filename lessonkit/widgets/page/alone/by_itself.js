@@ -56,14 +56,13 @@ function modelOf({ state, answers }) {
  * Draws the picture in *el*, with its styles, because a page may draw it in a shadow.
  * @param {HTMLElement} el
  * @param {Content} content
- * @param {keyof HTMLElementTagNameMap} tag of its title
  * @returns {() => void} ends it
  */
-function drawIn(el, content, tag) {
+function drawIn(el, content) {
   const { style, title, caption } = content;
   const node = div("lk");
   const live = node.appendChild(div("lk-live"));
-  const above = title ? [html(tag, {}, title)] : [];
+  const above = title ? [html("b", {}, title)] : [];
   const below = caption ? [html("p", {}, caption)] : [];
   const figure = html("div", {}, html("style", {}, style), ...above, node, ...below);
   el.append(figure);
@@ -127,7 +126,7 @@ function tellHeight() {
 export async function openPage(el, text) {
   const content = await opened(text);
   const { values } = content;
-  drawIn(el, content, "h1");
+  drawIn(el, { ...content, title: "", caption: "" }); // the page has them itself
   goTo(el, values);
   addEventListener("hashchange", () => goTo(el, values));
   el.addEventListener("change", () => tellAddress(el, values));
@@ -145,7 +144,7 @@ export const widgetOf = (text) => ({
       isOver = true;
     };
     opened(text).then((content) => {
-      if (!isOver) end = drawIn(el, content, "b");
+      if (!isOver) end = drawIn(el, content);
     });
     return () => end();
   },

@@ -13,7 +13,7 @@ import {
 } from "../base/dom.js";
 import { asking, keeping, SILENT } from "../base/kernel.js";
 import { Task } from "../challenge/task.js";
-import { Record } from "../lesson/record.js";
+import { followed, Record } from "../lesson/record.js";
 import { Roofs } from "../pictures/roofs.js";
 import { View } from "../pictures/view.js";
 import { Controls } from "./controls.js";
@@ -93,6 +93,7 @@ export class Explore {
     this.save = keeping(model, () => {}); // for who reads the notebook without this browser
     this.record = new Record(model, task ? "challenge" : "view", task?.text ?? begins);
     this.recall(this.record.read());
+    followed(model, () => this.recall(this.record.read()));
     this.view.looked = () => this.keep();
   }
 

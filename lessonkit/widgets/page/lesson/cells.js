@@ -1,4 +1,5 @@
-// The cells of the lesson around a widget. JupyterLab and Voilà mark each by a class. In any other
+// The cells of the lesson around a widget. JupyterLab and Voilà mark each by a class, and a page that
+// shows a part of a lesson before its notebook marks what holds them. In any other
 // page they are what stands side by side where the widget and two headings of the lesson meet; a
 // frame that holds the widget alone has none.
 
@@ -26,6 +27,8 @@ export function cellsAround(el) {
   if (!document.getElementById("lk-away")) {
     document.head.append(html("style", { id: "lk-away" }, AWAY));
   }
+  const part = el.closest(".lk-lesson");
+  if (part) return [...part.children];
   const marked = (el.closest(".jp-Notebook") ?? document).querySelectorAll(".jp-Cell");
   if (marked.length) return [...marked];
   let node = outside(el);
@@ -41,14 +44,20 @@ export function headingOf(cell) {
 
 const titleOf = (heading) => heading?.textContent.replace(/¶$/, "").trim() ?? "";
 
-// The next cell that is in sight, if the page has one.
+// What a cell hears that a reader is led to, so that the section of it is shown where one is at a time.
+export const REVEAL = "lessonkit-reveal";
+
+export const reveal = (node) => node.dispatchEvent(new Event(REVEAL, { bubbles: true }));
+
+// The next cell that is in sight, or in the next section where one is at a time, if the page has one.
 export function cellAfter(el) {
-  const cells = cellsAround(el).filter((cell) => cell.offsetParent);
+  const cells = cellsAround(el).filter((cell) => cell.offsetParent || cell.matches(".lk-away"));
   return cells[cells.findIndex((cell) => cell.contains(outside(el))) + 1];
 }
 
 export function goOn(el) {
   const next = cellAfter(el);
+  if (next) reveal(next);
   next?.scrollIntoView({ block: "nearest" });
   attributes(next ?? el, { tabindex: -1 }).focus({ preventScroll: true });
 }

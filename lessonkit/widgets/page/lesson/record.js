@@ -44,6 +44,13 @@ export const isTried = ({ reached, given, tried = false }) => {
   return tried || JSON.stringify(reached) !== JSON.stringify(given);
 };
 
+// Before its kernel is there, a page may show a widget that keeps the same record; when the one with
+// the kernel takes its place, it reads that again.
+export const RECALL = "lessonkit-recall";
+
+/** @param {import("../base/life.js").Life} life @param {() => void} recall */
+export const followed = (life, recall) => life.listen(window, RECALL, recall);
+
 export class Record {
   constructor(model, kind, question) {
     const { path = decodeURI(location.pathname) } = model.widget_manager?.context ?? {};

@@ -1,7 +1,8 @@
 // What a teacher switches in the page for a class: large type, and one section at a time.
 
 import { attributes, button, findAll, html } from "../base/dom.js";
-import { cellsAround, headingOf } from "./cells.js";
+import { cellsAround, headingOf, REVEAL } from "./cells.js";
+import { RECALL } from "./record.js";
 
 // An editor folds the sections of *Further* by itself; a page without one, as Voilà's, has them
 // open before a class.
@@ -28,18 +29,33 @@ function foldFurther(el) {
   });
 }
 
+const CHOSEN = "lessonkit one section"; // "yes" or "no", if somebody has chosen
+
+function chosen(value) {
+  try {
+    if (value) localStorage.setItem(CHOSEN, value);
+    return localStorage.getItem(CHOSEN);
+  } catch {
+    return null; // the browser keeps nothing
+  }
+}
+
 export class Teaching {
   constructor(el) {
     this.el = el;
     this.at = 0;
     const enlarge = () => document.body.classList.toggle("lk-class-large", this.is(this.large));
-    const isolate = () => this.show(this.is(this.alone) ? this.first() : 0);
+    const isolate = () => {
+      chosen(this.is(this.alone) ? "yes" : "no");
+      this.show(this.is(this.alone) ? this.first() : 0);
+    };
     this.large = this.toggle("large type", enlarge);
     this.alone = this.toggle("one section at a time", isolate);
     this.before = button("◀", "The section before", () => this.show(this.at - 1));
     this.after = button("▶", "The section after", () => this.show(this.at + 1));
     this.title = html("span", { "aria-live": "polite" });
-    this.moves = html("span", { hidden: true }, this.before, this.after, this.title);
+    this.moves = html("span", { class: "lk-moves", hidden: true });
+    this.moves.append(this.before, this.title, this.after);
     const title = "For a class: large type, one section at a time";
     const switches = [html("summary", { title }, "Aa"), this.large, this.alone, this.moves];
     this.node = html("details", { class: "lk-class" }, ...switches);
@@ -54,8 +70,28 @@ export class Teaching {
     const line = document.getElementById("lessons-line") ?? panel.querySelector(".jp-Toolbar");
     if (!first || (line ?? document).querySelector(".lk-class")) return undefined;
     foldFurther(el);
-    const { node } = new Teaching(el);
-    return line ? line.append(node) : first.before(node);
+    const teaching = new Teaching(el);
+    if (line?.id === "lessons-line") return teaching.offerInWords(line);
+    return line ? line.append(teaching.node) : first.before(teaching.node);
+  }
+
+  // A page to read alone: one section at a time is offered in words, and on a phone it is the default,
+  // for a page of twenty screens is not read there.
+  offerInWords(line) {
+    this.alone.classList.add("lk-alone");
+    line.append(this.alone, this.moves, this.node);
+    document.addEventListener(REVEAL, ({ target }) => this.lead(target));
+    window.addEventListener(RECALL, () => this.is(this.alone) && this.show(this.first(), false));
+    const isPhone = matchMedia("(max-width: 600px)").matches;
+    if (chosen() !== "yes" && (chosen() || !isPhone)) return;
+    attributes(this.alone, { "aria-pressed": "true" });
+    this.show(this.first(), false);
+  }
+
+  // To where a reader is led, in whichever section that is.
+  lead(node) {
+    const at = this.sections().findIndex(({ cells }) => cells.some((cell) => cell.contains(node)));
+    if (at >= 0 && this.is(this.alone)) this.show(at, false);
   }
 
   toggle(text, act) {
@@ -94,7 +130,8 @@ export class Teaching {
     return Math.max(0, this.sections().findIndex(isSeen));
   }
 
-  show(at) {
+  // The section comes to the top, if it *comes*: else the page itself says where a reader is.
+  show(at, comes = true) {
     const on = this.is(this.alone);
     const sections = this.sections();
     this.at = Math.max(0, Math.min(at, sections.length - 1));
@@ -105,6 +142,6 @@ export class Teaching {
     this.before.disabled = this.at === 0;
     this.after.disabled = this.at === sections.length - 1;
     this.title.textContent = `${this.at + 1} of ${sections.length}: ${sections[this.at].title}`;
-    if (on) sections[this.at].cells[0].scrollIntoView({ block: "start" });
+    if (on && comes) sections[this.at].cells[0].scrollIntoView({ block: "start" });
   }
 }

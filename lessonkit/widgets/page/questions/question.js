@@ -3,10 +3,10 @@
 
 import { button, div, marked, question, spoken, verdict } from "../base/dom.js";
 import { asking, keeping, SILENT } from "../base/kernel.js";
-import { cellAfter, goOn, outside } from "../lesson/cells.js";
+import { cellAfter, goOn, outside, reveal } from "../lesson/cells.js";
 import { Classroom } from "../lesson/classroom.js";
 import { Cover, SHOW } from "../lesson/cover.js";
-import { Record } from "../lesson/record.js";
+import { followed, Record } from "../lesson/record.js";
 import { Report } from "../lesson/report.js";
 import { View } from "../pictures/view.js";
 import { answerOf } from "./index.js";
@@ -96,11 +96,15 @@ export class Question {
     this.card.addEventListener("change", () => this.keep());
     this.ask = asking(model, (text) => this.say(text), {
       verdict: (told) => this.hear(told),
+      later: ({ text }) => {
+        this.said.textContent = text; // a page without a kernel: what was said is kept until then
+      },
     });
     this.record = new Record(model, state.kind, state.question);
     this.save = keeping(model, (kept) => this.restore(kept));
     if (!this.verdict) this.recall(this.record.read());
     this.settle();
+    followed(model, () => this.recall(this.record.read()));
     Classroom.follow(model, this.record.about, {
       shown: () => this.uncover(),
       anew: () => this.renew(),
@@ -118,6 +122,7 @@ export class Question {
   // To this question, whatever covers it.
   lead() {
     new Cover(this.card, this.model).openAround();
+    reveal(outside(this.card));
     this.later.start(() => {
       this.card.scrollIntoView({ block: "center" });
       this.focus();
@@ -173,13 +178,14 @@ export class Question {
     this.save({ ...did, verdict: this.verdict });
   }
 
-  restore({ said, sure, tries = [], shown = undefined, verdict: told = undefined }) {
+  restore({ said, sure, tries = [], shown = undefined, verdict: told = undefined, when = "" }) {
     if (this.verdict?.right) return;
     this.answer.set(said);
     this.sure.set(this.levels.indexOf(sure));
     this.tried = tries;
     this.shown = shown;
-    this.said.textContent = LAST_TIME;
+    const isOfThisVisit = Date.parse(when) > performance.timeOrigin;
+    this.said.textContent = isOfThisVisit ? "" : LAST_TIME;
     if (!Array.isArray(told?.tries)) return; // none was kept, or it was damaged
     this.verdict = told;
     this.conclude(told);
