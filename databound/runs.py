@@ -417,8 +417,11 @@ class Run:
                     at_work = loads
                 step_core = process_time() - on_core
                 stepped = perf_counter()
-                times = {"asked": seen.ended, "got": got, "stepped": stepped}
-                seen.batches.append(made._replace(step_core=step_core, **times))
+                seen.batches.append(
+                    made._replace(
+                        asked=seen.ended, got=got, stepped=stepped, step_core=step_core
+                    )
+                )
                 seen.ended = stepped
                 long_enough = stepped - seen.batches[0].got >= seconds
                 if long_enough and len(seen.batches) >= least:
