@@ -79,7 +79,7 @@ export class Strip {
     this.drawLate(pen, strip, x);
     const every = 2 ** Math.max(0, Math.ceil(Math.log2(NAMED / this.row)));
     for (let one = 0; one < ranks; one += every) {
-      pen.fillText(`rank ${one}`, LEFT - 10, (one + 0.5) * this.row + 4);
+      pen.fillText(`rank ${one}`, LEFT - 10, Math.max(10, (one + 0.5) * this.row + 4)); // not cut
     }
     if (isOpen) pen.fillText("▸", LEFT - 2, (rank + 0.5) * this.row + 4); // whose timeline is below
     const key = ({ text, colour }) => {
