@@ -417,11 +417,10 @@ class Run:
                     at_work = loads
                 step_core = process_time() - on_core
                 stepped = perf_counter()
-                seen.batches.append(
-                    made._replace(
-                        asked=seen.ended, got=got, stepped=stepped, step_core=step_core
-                    )
+                noted = made._replace(
+                    asked=seen.ended, got=got, stepped=stepped, step_core=step_core
                 )
+                seen.batches.append(noted)
                 seen.ended = stepped
                 long_enough = stepped - seen.batches[0].got >= seconds
                 if long_enough and len(seen.batches) >= least:
