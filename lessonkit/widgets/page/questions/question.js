@@ -97,7 +97,8 @@ export class Question {
     this.ask = asking(model, (text) => this.say(text), {
       verdict: (told) => this.hear(told),
       later: ({ text }) => {
-        this.said.textContent = text; // a page without a kernel: what was said is kept until then
+        this.said.textContent = text;
+        this.keep(); // a page without a kernel: one that comes later judges what was said
       },
     });
     this.record = new Record(model, state.kind, state.question);
