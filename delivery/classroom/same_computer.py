@@ -25,13 +25,13 @@ def as_listed(address: str, port: int) -> str:
 
 def owner(address: str, port: int) -> int | None:
     """Return whose connection begins there, as a number; None if it has ended."""
-    end = as_listed(address, port)
+    begins = f": {as_listed(address, port)} "  # after the number of a line
     for table in TABLES:
         with suppress(OSError):
-            for line in table.read_text().splitlines()[1:]:
-                _, here, _, state, _, _, _, user, *_ = line.split()
-                if (here, state) == (end, ESTABLISHED):
-                    return int(user)
+            _, found, rest = table.read_text().partition(begins)
+            if found:
+                _, state, _, _, _, user, *_ = rest.split(maxsplit=6)
+                return int(user) if state == ESTABLISHED else None
     return None
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from delivery.classroom.server import HERE
 
-SURE = (0, 0, 5)  # so many are certain
-LESS = (0, 2, 1)
+Counts = tuple[int, int, int]  # a guess, fairly sure, certain
+SURE: Counts = (0, 0, 5)
+LESS: Counts = (0, 2, 1)
 ASKED = """
 import { worthHearing } from "%s/answers.js";
 const line = ([name, right, counts]) => ({ name, right, counts: [counts] });
@@ -19,7 +20,7 @@ console.log(worthHearing(%s.map(line), 0, %s));
 """
 
 
-def heard(answers: list[tuple[str, bool, tuple[int, ...]]], is_shown: bool) -> str:
+def heard(answers: list[tuple[str, bool, Counts]], is_shown: bool) -> str:
     """Whom the board wants to hear first; an answer has a name, whether it is right, and counts."""
     program = ASKED % (HERE.as_uri(), json.dumps(answers), json.dumps(is_shown))
     command = ["node", "--input-type=module", "--eval", program]
