@@ -20,7 +20,7 @@ from .as_main import Program, ScriptExitError
 from .epochs import Loop, Teller, TrainingLoops, percent, rank, say, waits_of
 from .exit_codes import Exit
 from .origin import origin_now
-from .stopping import end_children, leave
+from .stopping import end_children, ends_noted, leave
 from .stored_runs import StoredRun, ran, save_run
 from .told_errors import NotMeasuredError, users_traceback
 from .trying import THREADS, Forced, Settings, as_text, read_settings, threads_forced
@@ -179,12 +179,18 @@ class Run:
 
             # The script imports it: what it sets before, such as OMP_NUM_THREADS, counts for it
             then.enter_context(when_imported("torch", meet))
+            then.enter_context(ends_noted(self.end))
             try:
                 code = run_as_python_does(self.program)
             except NotMeasuredError as error:
                 say(str(error))
                 return Exit.FAILED
         return self.told(code)
+
+    def end(self, code: int) -> None:
+        """End this process with a *code* of the script, which ends itself in the middle."""
+        self.loops.close()
+        leave(self.told(code & 0xFF))
 
     def end_early(self) -> None:
         """End this process, in the middle of the script: it has trained as long as it was asked to."""

@@ -425,6 +425,8 @@ class Run:
             self.look_at_memory()
         except StepsEndedError:
             self.is_cut = True
+        except StepFailedError:  # it says how by itself
+            raise
         except Exception as error:
             kind = StepFailedError if at_work == "the step" else RuntimeError
             raise kind(f"{at_work} raised at {self.next()}: {error!r}") from error

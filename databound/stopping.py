@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import greenlet  # what only watches runs without it
 
 TASKS = Path("/proc/self/task")
+END = os._exit  # as it is, also where it is noted
 
 
 @contextmanager
@@ -67,4 +68,24 @@ def children_of_this() -> set[int]:
 def leave(code: int) -> NoReturn:
     """End this process now: no function that a script has registered for its end is called."""
     flush()
-    os._exit(code)
+    END(code)
+
+
+@contextmanager
+def ends_noted(note: Callable[[int], object]) -> Iterator[None]:
+    """Call *note* with the code when the block ends this process by `os._exit`, which tells nobody.
+
+    When it returns, the process ends. One that was forked in the block ends without a word.
+    """
+    process = os.getpid()
+
+    def end(code: int) -> NoReturn:
+        if os.getpid() == process:
+            note(code)
+        END(code)
+
+    os._exit = end
+    try:
+        yield
+    finally:
+        os._exit = END

@@ -351,6 +351,27 @@ def test_after_so_many_batches_the_script_ends_and_saves_nothing(
     assert [epoch.batches for epoch in stored.loops[0].epochs] == [10, 5]
 
 
+def test_a_script_that_ends_itself_is_told_and_ends_as_it_would(
+    shell: Shell, tmp_path: Path
+) -> None:
+    script = (
+        "import atexit\natexit.register(print, 'saved')\n"
+        + SCRIPT
+        + "import os\nos._exit(5)\n"
+    )
+    ended = shell("--watch", "train.py", script=script)
+    assert ended.returncode == 5
+    assert ended.stdout == "epoch 0\nepoch 1\n"
+    assert ours(ended.stderr)[-1].startswith("in all 20 batches in 2 epochs")
+    gate = shell("--fail-if-waiting-above", "90%", "train.py")
+    assert gate.returncode == 2
+    assert ours(gate.stderr)[-1] == "the script failed, with exit code 5"
+    never = shell(
+        "--fail-if-waiting-above", "90%", "train.py", script="import os\nos._exit(0)"
+    )
+    assert never.returncode == 2
+
+
 def test_a_script_that_watches_itself_tells_its_last_epoch_when_it_ends(
     shell: Shell, tmp_path: Path
 ) -> None:
