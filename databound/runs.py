@@ -21,6 +21,7 @@ from .ends import StepFailedError, StepsEndedError
 from .loaders import (
     as_pytorch_says,
     drawing_from,
+    keeps_an_iterator,
     kind_of,
     of_a_subclass,
     placing,
@@ -128,7 +129,9 @@ class LoaderAndStep:
         self.place = placing(loader)
         loader = getattr(loader, "base_dataloader", loader)  # as Accelerate wraps it
         self.kind = kind_of(loader)
-        self.made_by = type(loader)
+        stays = keeps_an_iterator(loader)
+        # Such a subclass gives PyTorch's batches as they are
+        self.made_by = self.kind if stays else type(loader)
         self.owner: Any = loader
         self.loader: Any = loader
         if isinstance(loader, DataLoader):
@@ -160,7 +163,8 @@ class LoaderAndStep:
         self.now = Setting(
             num_workers=self.loader.num_workers,
             prefetch_factor=self.loader.prefetch_factor or 2,
-            persistent_workers=self.loader.persistent_workers,
+            persistent_workers=self.loader.persistent_workers
+            or (stays and self.loader.num_workers > 0),
             threads=self.threads()[-1],
             batch_size=self.batch_size,
         )
@@ -211,6 +215,7 @@ class LoaderAndStep:
         if self.count is None:
             with suppress(Exception):  # nor does a loader
                 self.count = len(self.owner)
+            drawn = drawn[: self.count]  # of a sampler that never ends
         order_of_run = spread(len(drawn))
         self.batches = [drawn[place] for place in order_of_run]
         self.places = [place / len(drawn) for place in order_of_run]

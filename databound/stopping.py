@@ -20,7 +20,7 @@ END = os._exit  # as it is, also where it is noted
 
 @contextmanager
 def interruptible(main: "greenlet.greenlet") -> Iterator[Callable[[], None]]:
-    """Let Ctrl+C end us also while a script runs, which might take it for itself.
+    """Let Ctrl+C, and who ends us politely, do so also while a script runs, which might take it for itself.
 
     The block gets a function that makes it so again, after the script may have had its own way.
     """
@@ -32,14 +32,18 @@ def interruptible(main: "greenlet.greenlet") -> Iterator[Callable[[], None]]:
         main.throw(KeyboardInterrupt)
 
     def take_it() -> None:
-        signal.signal(signal.SIGINT, stop)
+        for number in before:
+            signal.signal(number, stop)
 
-    before = signal.getsignal(signal.SIGINT)
+    before = {
+        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     take_it()
     try:
         yield take_it
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def end_children(but: Collection[int] = ()) -> None:
@@ -79,10 +83,10 @@ def ends_noted(note: Callable[[int], object]) -> Iterator[None]:
     """
     process = os.getpid()
 
-    def end(code: int) -> NoReturn:
+    def end(status: int) -> NoReturn:
         if os.getpid() == process:
-            note(code)
-        END(code)
+            note(status)
+        END(status)
 
     os._exit = end
     try:

@@ -209,12 +209,14 @@ def test_without_greenlet_a_sentence_says_what_to_install(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells which processes live")
-def test_ctrl_c_ends_it_with_nothing_left(folder: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_it_with_nothing_left(folder: Path, number: int) -> None:
     """Also where the script has a handler of its own, and takes KeyboardInterrupt for itself."""
     changed(
         folder,
         "    main()\n",
         "    import signal\n    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "    signal.signal(signal.SIGTERM, lambda *_: None)\n"
         "    try:\n        main()\n    finally:\n        open('finally.txt', 'w')\n",
     )
     process = begun(folder, "train.py", "--lr", "0.1")
@@ -224,7 +226,7 @@ def test_ctrl_c_ends_it_with_nothing_left(folder: Path) -> None:
     while len(living_in(folder)) < 2:  # until it has a worker
         assert process.poll() is None
         sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate()
     assert process.returncode == 130
     assert out == ""

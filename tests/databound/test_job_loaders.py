@@ -679,6 +679,44 @@ def test_batches_that_a_subclass_changes_reach_the_step_so(
     assert kinds == {"moved"}
 
 
+class Again:
+    """A sampler that begins again for ever."""
+
+    def __init__(self, sampler: Any) -> None:
+        self.sampler = sampler
+
+    def __iter__(self) -> Iterator[Any]:
+        while True:
+            yield from self.sampler
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_subclass_that_goes_on_with_one_iterator_is_measured_by_its_batches(
+    library: Any, workers: int
+) -> None:
+    """Its workers stay from epoch to epoch."""
+
+    class Infinite(library.utils.data.DataLoader):  # type: ignore[misc]
+        def __init__(self, *given: Any, **options: Any) -> None:
+            super().__init__(*given, **options)
+            object.__setattr__(self, "batch_sampler", Again(self.batch_sampler))
+            self.iterator = super().__iter__()
+
+        def __len__(self) -> int:
+            return len(self.batch_sampler.sampler)
+
+        def __iter__(self) -> Iterator[Any]:
+            for _ in range(len(self)):
+                yield next(self.iterator)
+
+    loader = Infinite(Samples(), 8, num_workers=workers)
+    job = measure_job(loader, nothing)  # its own workers go on meanwhile
+    assert (job.samples, job.batches) == (400, 50)
+    assert job.now.persistent_workers == (workers > 0)
+    if workers:
+        loader.iterator._shutdown_workers()
+
+
 def test_a_subclass_that_gives_other_batches_than_it_takes_is_refused(
     library: Any,
 ) -> None:

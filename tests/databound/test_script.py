@@ -499,6 +499,26 @@ def test_an_epoch_is_said_to_be_so_long(known: int, said: int) -> None:
     assert longer(known) == said
 
 
+def test_a_subclass_with_a_length_of_its_own_is_said_to_be_long_once() -> None:
+    told = list[int]()
+
+    class OneMore(DataLoader):  # type: ignore[misc]
+        def __len__(self) -> int:
+            return len(self.sampler) and 1 + super().__len__()
+
+    def script() -> None:
+        loader = OneMore(range(12), 4, shuffle=True)
+        told.append(len(loader))
+        for batch in loader:
+            torch.autograd.backward(batch)
+
+    own = OneMore.__len__
+    with caught_in(script) as (_, caught):
+        assert told == [4 * LONGER]
+        assert len(caught.loader) == 4
+    assert OneMore.__len__ is own
+
+
 def test_a_script_that_checks_the_length_of_its_epoch_is_told_the_truth() -> None:
     told = list[int]()
     trained = Trained()
