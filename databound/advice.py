@@ -29,7 +29,7 @@ from .runs import LoaderAndStep, Subject
 from .setting import Setting
 from .state import Training
 from .thresholds import ROUNDS, TRIED, USUAL
-from .verdict import Verdict, decide
+from .verdict import Verdict, changed_meanwhile, decide, differ
 
 # Verdicts after which the loader's slowest part is what to make cheaper
 THE_LOADER_DECIDES = ("data-bound", "they take turns", "both want the same cores")
@@ -100,6 +100,17 @@ def recommended(
     if trials is not None:
         table = with_trials(table, trials)
     choice = choose(job, table, trials, bounds, error)
+    tried = table[0].tried
+    if tried is not None and not choice.worth and differ(now.mean, tried):
+        # That nothing is worth changing would be said of two jobs, and of none of them
+        return Recommendation(
+            job,
+            changed_meanwhile(now.mean, tried),
+            bounds,
+            choice.error,
+            [table[0]],
+            training=trained_by(job.subject),
+        )
     inside = seen_inside(job, tell) if verdict.kind in THE_LOADER_DECIDES else None
     best = choice.worth[0].row.changes if choice.worth else {}
     knobs = knobs_of(job, job.setting(**best), verdict, inside, put_back=put_back)

@@ -107,6 +107,14 @@ def batches(text: str) -> int:
     return int(text)
 
 
+def file_and_line(text: str) -> str:
+    """Return *text* if it is as `train.py:40`. Raises ArgumentTypeError for what is not."""
+    file, _, number = text.rpartition(":")
+    if text and not (file and number.isdecimal()):  # a default is read, too
+        raise argparse.ArgumentTypeError(f"{text}: must be FILE:LINE, as train.py:40")
+    return text
+
+
 def share(text: str) -> float:
     """Return the share of 1 that a text such as `10%` is. Raises ArgumentTypeError for what is none."""
     try:
@@ -302,6 +310,7 @@ def run_as_python_does(program: Program) -> int:
     except NotMeasuredError:
         raise
     except BaseException as error:
-        print(users_traceback(error), end="", file=sys.stderr)
+        told = users_traceback(error) or f"{type(error).__name__}: {error}\n"
+        print(told, end="", file=sys.stderr)
         return 1
     return 0

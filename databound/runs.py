@@ -29,10 +29,10 @@ from .loaders import (
     size_of_batch,
 )
 from .machine import Others, allowed_cores, private_memory
-from .sendable import refuse_unsendable
+from .sendable import refuse_unsendable, start_method
 from .setting import Setting
 from .state import Training, kept
-from .thresholds import COPIES, DRAWN, KEPT, NEVER, PATIENCE
+from .thresholds import COPIES, DRAWN, KEPT, NEVER, NEVER_BEGINS, PATIENCE
 from .uneven import spread
 from .watching import IN_HAND, Collated, Watch, WatchedBatch, watched
 
@@ -355,12 +355,16 @@ class LoaderAndStep:
     def patience(self, workers: int, size: int) -> float:
         """Return after how many seconds without a batch a worker counts as one that never gives one.
 
-        What the loader itself says counts if it is longer; workers that share cores take longer.
+        What the loader itself says counts if it is longer; workers that share cores take longer. The
+        first one that is not forked may import for minutes what this process has imported.
         """
         shared = max(1.0, workers / allowed_cores())
         expected = PATIENCE * size * shared * self.longest
         said: float = self.loader.timeout
-        return max(said, NEVER, expected) + workers * self.start_of_one
+        start = workers * self.start_of_one
+        if not start and start_method(self.loader.multiprocessing_context) != "fork":
+            start = NEVER_BEGINS
+        return max(said, NEVER, expected) + start
 
     def made(self, options: dict[str, Any]) -> Iterable[tuple[Any, WatchedBatch]]:
         """Return a loader with these *options*, of the class of the one that is measured."""

@@ -29,7 +29,7 @@ from databound.choosing import combinations
 from databound.job import Job
 from databound.machine import allowed_cores
 from databound.runs import LoaderAndStep
-from databound.thresholds import NEVER, Durations
+from databound.thresholds import NEVER, NEVER_BEGINS, Durations
 from databound.uneven import spread
 from lessonkit import Dataset
 
@@ -473,6 +473,19 @@ def test_workers_that_start_slowly_get_the_time_that_they_need(library: Any) -> 
     first, then = allowed
     assert first == NEVER
     assert then >= NEVER + 4 * 0.4
+
+
+@pytest.mark.parametrize(("method", "more"), [("fork", 0), ("spawn", NEVER_BEGINS)])
+def test_a_first_worker_that_imports_everything_has_minutes_to_begin(
+    library: Any, method: str, more: float
+) -> None:
+    """When one has begun it is known how long that takes."""
+    load = library.utils.data.DataLoader
+    loader = load(Samples(), 8, num_workers=1, multiprocessing_context=method)
+    subject = LoaderAndStep(loader, nothing)
+    assert subject.options(1, 2, 1)["timeout"] == NEVER + more
+    subject.start_of_one = 7.0
+    assert subject.options(2, 2, 1)["timeout"] == NEVER + 2 * 7.0
 
 
 def test_a_generator_of_its_own_draws_on_as_if_nothing_had_been_measured(
