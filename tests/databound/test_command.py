@@ -80,7 +80,7 @@ step = print
         ("my_module:loader", "must be a DataLoader"),
         ("my_module:no", "no attribute"),
         ("gone:loader", "No module"),
-        ("gone.py:loader", "No module"),
+        ("gone.py:loader", "gone.py: there is no such file"),
     ],
 )
 def test_what_cannot_be_measured_is_told_in_a_sentence(
