@@ -27,7 +27,7 @@ from .setting import Setting
 from .state import Training
 from .thresholds import EPOCHS, ROUNDS, TRIED, USUAL
 from .trials import by_place, by_words, seconds_with_start, try_best
-from .verdict import LOADER_FILLS_THE_CORES, Verdict, decide
+from .verdict import LOADER_FILLS_THE_CORES, Verdict, changed_meanwhile, decide, differ
 from .verdict import verdict as verdict_of
 
 # Verdicts after which the loader's slowest part is what to make cheaper
@@ -102,6 +102,17 @@ def recommended(
         table = with_trials([forecast_row(job, row.changes) for row in table], trials)
         bounds = bounds_of(job, table[0])
     choice = choose(job, table, trials, bounds, error)
+    tried = table[0].tried
+    if tried is not None and not choice.worth and differ(now.mean, tried):
+        # That nothing is worth changing would be said of two jobs, and of none of them
+        return Recommendation(
+            job,
+            changed_meanwhile(now.mean, tried),
+            bounds,
+            choice.error,
+            [table[0]],
+            training=trained_by(job.subject),
+        )
     table = [table[0], *rank(job, table[1:])]
     verdict = verdict_beside(choice, job, verdict)
     inside = seen_inside(job, tell) if verdict.kind in THE_LOADER_DECIDES else None

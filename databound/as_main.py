@@ -4,6 +4,7 @@ import builtins
 import importlib.machinery
 import importlib.util
 import io
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,8 @@ class ScriptExitError(NotMeasuredError):
     """The script, *target*, ended by itself with an exit *code* that says that it failed."""
 
     def __init__(self, target: str, code: int | str) -> None:
-        super().__init__(f"{target} ended by itself with exit code {code}")
+        how = f" with exit code {code}" if isinstance(code, int) else f": {code}"
+        super().__init__(f"{target} ended by itself{how}")
         self.code = code
 
 
@@ -42,6 +44,7 @@ class Program:
         The first time its module becomes `__main__`, and stays it: what is sent to a worker that is
         spawned is looked up there. Another time it has names of its own, but is not looked up.
         """
+        os.chdir(self.folder)  # an earlier run may have gone to another
         main, code = self.loaded()
         first = str(main.__file__) if self.is_module else self.target
         sys.argv = [first, *self.arguments]
@@ -74,8 +77,8 @@ class Program:
 
     def loaded_module(self) -> tuple[ModuleType, CodeType]:
         """Find the module that is named, or the `__main__` of a package."""
-        if "" not in sys.path:
-            sys.path.insert(0, "")
+        if str(self.folder) not in sys.path:
+            sys.path.insert(0, str(self.folder))
         spec = importlib.util.find_spec(self.target)
         if spec is not None and spec.submodule_search_locations is not None:
             spec = importlib.util.find_spec(f"{self.target}.__main__")
@@ -100,9 +103,11 @@ def as_before() -> Iterator[None]:
     main = sys.modules["__main__"]
     arguments = sys.argv
     path = list(sys.path)
+    folder = Path.cwd()
     try:
         yield
     finally:
+        os.chdir(folder)
         sys.modules["__main__"] = main
         sys.argv = arguments
         sys.path[:] = path

@@ -13,7 +13,7 @@ from .advice import recommended
 from .as_main import Program
 from .ends import StepFailedError
 from .exit_codes import Exit
-from .job import load_job, save_job
+from .job import Job, load_job, save_job
 from .kept_apart import apart
 from .named import is_reference
 from .page import Recommendation
@@ -22,7 +22,8 @@ from .references import recommend_for_references
 from .report import Found, diff_of, report
 from .rewriting import CannotRewriteError
 from .running import add_options as add_options_of_runs
-from .running import asked, refuse_variable, run
+from .running import asked, file_and_line, refuse_variable, run
+from .stored_runs import load_run
 from .told_errors import NotMeasuredError, users_traceback
 
 DESCRIPTION = """\
@@ -76,6 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--loader",
         metavar="FILE:LINE",
+        type=file_and_line,
         default="",
         help="which loader of a script is meant, by the line that makes it",
     )
@@ -112,6 +114,33 @@ def add_options_behind(given: argparse.Namespace, words: Sequence[str]) -> None:
     parser.parse_args(words, given)
 
 
+def refuse_combinations(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    """End the command of a *parser* if an option that is *given* would do nothing beside the others."""
+    if asked(given) is None:
+        if given.log is not None and os.fspath(given.log) != os.environ.get(
+            "DATABOUND_LOG"
+        ):
+            parser.error(
+                "--log: has a line for each epoch of a script that is run itself: say --watch, too"
+            )
+        return
+    for name in ("json", "full", "diff", "html"):
+        if getattr(given, name):
+            parser.error(
+                f"--{name}: shows what was measured, and the script is to be run itself: leave out one"
+            )
+    for file in (given.save, given.log):
+        if file and (why := cannot_be_written(Path(file))):
+            parser.error(f"{file}: {why}")
+
+
+def cannot_be_written(file: Path) -> str:
+    """Say why a *file* cannot be written, before anything is run for it; return "" if it can."""
+    if file.is_dir():
+        return "it is a folder"
+    return "" if file.absolute().parent.is_dir() else "there is no such folder"
+
+
 # Sub-commands by their first word: each gets the words behind it, and returns an exit code
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"compare": comparing_command.main}
 
@@ -124,6 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = command_line()
     refuse_variable(parser)
     given = parser.parse_args(words)
+    refuse_combinations(parser, given)
     command = shlex.join(["databound", *words])
     if given.module:
         module, *its_own = given.module
@@ -142,11 +172,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"{given.target}: there is no such file")
     if given.target.endswith(".json"):
         add_options_behind(given, given.rest)
-        return told(given, lambda _: Found(recommended(load_job(given.target))))
+        return told(given, lambda _: Found(recommended(stored(given.target))))
     return of_program(Program(given.target, given.rest), given, command)
 
 
 # ---- each form ----
+
+
+def stored(file: str) -> Job:
+    """Return the job in a *file*. Raises NotMeasuredError if there is none in it."""
+    try:
+        return load_job(file)
+    except (ValueError, OSError) as error:
+        why = "must be a job that databound --save has stored"
+        try:
+            load_run(Path(file))
+        except (ValueError, OSError):
+            raise NotMeasuredError(f"{file}: {why}") from error
+        raise NotMeasuredError(
+            f"{file}: {why}; this is a run, for databound compare"
+        ) from error
 
 
 def of_references(given: argparse.Namespace, command: str) -> Exit:
@@ -199,8 +244,8 @@ def told(given: argparse.Namespace, measure: Callable[[Progress], Found]) -> Exi
     save = given.save.resolve() if given.save else None  # a script may go to another folder
     html = given.html.resolve() if given.html else None
     for file in (save, html):
-        if file and not file.parent.is_dir():
-            print(f"databound: {file}: there is no such folder", file=sys.stderr)
+        if file and (why := cannot_be_written(file)):
+            print(f"databound: {file}: {why}", file=sys.stderr)
             return Exit.FAILED
     with apart() as where:
         progress = Progress(where.console)

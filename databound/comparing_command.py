@@ -17,7 +17,7 @@ from .comparing_runs import Comparison, NotComparableError, compare, main_loop, 
 from .epochs import percent, say
 from .exit_codes import Exit
 from .machine import Others, allowed_cores
-from .running import WATCH, batches, settings
+from .running import WATCH, batches, file_and_line, settings
 from .stored_runs import StoredRun, load_run
 from .thresholds import OTHERS, ROUNDS, TRIAL_BATCHES
 from .trying import Settings, as_text
@@ -75,7 +75,11 @@ def command_line() -> argparse.ArgumentParser:
         help=f"batches of training of each run; {TRIAL_BATCHES} if you do not say",
     )
     parser.add_argument(
-        "--loader", metavar="FILE:LINE", default="", help="which loader is meant"
+        "--loader",
+        metavar="FILE:LINE",
+        type=file_and_line,
+        default="",
+        help="which loader is meant",
     )
     parser.add_argument(
         "-m", dest="module", metavar="MODULE", nargs=argparse.REMAINDER, help="run a module"
@@ -108,7 +112,10 @@ def main(words: Sequence[str]) -> int:
     except RunFailedError as error:
         print(f"{error}databound: a run failed, so nothing is compared", file=sys.stderr)
         return Exit.FAILED
-    except (NotComparableError, ValueError, OSError) as error:
+    except OSError as error:
+        say(f"{error.filename}: {error.strerror}")
+        return Exit.FAILED
+    except (NotComparableError, ValueError) as error:
         say(str(error))
         return Exit.FAILED
     print(found)

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from time import perf_counter
 from types import ModuleType
@@ -14,8 +14,8 @@ from .origin import InScript
 from .patching import described, patched
 from .progress import Progress
 from .report import Found
-from .script import Caught, Script, backwards_counted
-from .stopping import children_of_this, end_children, interruptible
+from .script import Caught, Script, backwards_counted, refusing_ranks
+from .stopping import children_of_this, end_children, ends_noted, interruptible
 from .told_errors import NotMeasuredError
 from .unsaved import Unsaved, saving_nothing
 from .when_imported import when_imported
@@ -32,13 +32,11 @@ def recommend_for_script(
     """
     refuse_ranks()
     script = Script(program.run, wanted)
-    with opened(script) as (unsaved, ours_again):
+    with opened(script) as unsaved:
         progress.begin(f"{program.target} runs until its first training step ...")
         began = perf_counter()
         caught = script.until_training()
         progress.end(f"{perf_counter() - began:.1f} s")
-        unsaved.withhold()  # also what the script has imported by now
-        ours_again()
         place = in_script(caught, program)
         progress.say(str(place))
         job = measured(
@@ -56,27 +54,36 @@ def recommend_for_script(
 
 
 @contextmanager
-def opened(script: Script) -> Iterator[tuple[Unsaved, Callable[[], None]]]:
+def opened(script: Script) -> Iterator[Unsaved]:
     """Prepare this process for a *script*; everything is as before afterwards.
 
-    The block gets what the script did not save, and a function by which Ctrl+C is ours again.
+    The block gets what the script did not save.
     """
     with ExitStack() as then:
         then.callback(end_children, children_of_this())
         then.enter_context(as_before())
         unsaved = then.enter_context(
-            saving_nothing(lambda: script.caught is not None and script.is_running)
+            saving_nothing(lambda: script.trains and script.is_running)
         )
+        then.enter_context(ends_noted(script.exits))
 
         def meet(torch: ModuleType) -> None:
             script.torch = torch
             then.enter_context(patched(torch, script))
             then.enter_context(backwards_counted(script))
+            then.enter_context(refusing_ranks(script))
             unsaved.withhold()
 
         # The script imports it: what it sets before, such as OMP_NUM_THREADS, counts for it
         then.enter_context(when_imported("torch", meet))
-        yield unsaved, then.enter_context(interruptible(script.main))
+        ours_again = then.enter_context(interruptible(script.main))
+
+        def when_fed() -> None:
+            ours_again()  # the script may have handlers of its own
+            unsaved.withhold()  # also of what it has imported by now
+
+        script.when_fed = when_fed
+        yield unsaved
 
 
 def in_script(caught: Caught, program: Program) -> InScript:

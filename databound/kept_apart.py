@@ -31,7 +31,8 @@ class Apart(NamedTuple):
 def apart() -> Iterator[Apart]:
     """Keep in a file what the block prints, by any means and in any process that it starts.
 
-    The file has no name, so nothing is left of it however this process ends.
+    The file has no name, so nothing is left of it however this process ends. Who asks a terminal
+    for an answer gets none: the question would not be seen.
     """
     with (
         os.fdopen(
@@ -43,6 +44,10 @@ def apart() -> Iterator[Apart]:
         flush()
         for number in saved:
             os.dup2(kept.fileno(), number)
+        if os.isatty(0):
+            saved[0] = os.dup(0)
+            with open(os.devnull, "rb") as nothing:
+                os.dup2(nothing.fileno(), 0)
 
         def printed() -> str:
             flush()

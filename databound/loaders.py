@@ -81,6 +81,21 @@ def as_pytorch_says(loader: DataLoader) -> SimpleNamespace:
     return SimpleNamespace(**told)
 
 
+def keeps_an_iterator(loader: Any) -> bool:
+    """Whether *loader* is of a subclass that goes on with one iterator in all epochs.
+
+    Its sampler never ends, so its workers never do: timm and Ultralytics have such loaders, and
+    had them before PyTorch could keep workers. PyTorch's own attribute for that is another.
+    """
+    if type(loader) is kind_of(loader):
+        return False
+    others = {"_iterator", "dataset", "sampler", "batch_sampler"}
+    return any(
+        name not in others and hasattr(type(value), "__next__")
+        for name, value in vars(loader).items()
+    )
+
+
 class Unwrapping:
     """Goes over an iterator's pairs: gives the batches, and keeps how they were made."""
 

@@ -7,6 +7,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 from .patching import Line
+from .told_errors import NotMeasuredError
 
 
 def is_reference(word: str) -> bool:
@@ -17,13 +18,20 @@ def is_reference(word: str) -> bool:
 def module_of(reference: str) -> str:
     """Return the name of the module that a *reference* is to; its folder can be imported from then.
 
-    A file in a package is that module of the package, for it may import its neighbours.
+    A file in a package is that module of the package, for it may import its neighbours. Raises
+    NotMeasuredError, whose message is a sentence, for what is no reference.
     """
-    where, _, _ = reference.rpartition(":")
+    where, _, name = reference.rpartition(":")
+    if not where or not name:
+        raise NotMeasuredError(
+            f"{reference}: must be as mine.py:loader or package.mine:loader"
+        )
     if not where.endswith(".py"):
         import_from("")
         return where
     file = Path(where).resolve()
+    if not file.is_file():
+        raise NotMeasuredError(f"{where}: there is no such file")
     parts = [] if file.stem == "__init__" else [file.stem]
     folder = file.parent
     while (folder / "__init__.py").exists():

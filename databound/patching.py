@@ -105,9 +105,9 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
     kind = data.DataLoader
     init = kind.__init__
     iterate = kind.__iter__
-    length = kind.__len__
     # The last loader that lives, by the identity of the dataset that it keeps alive
     last_made = WeakValueDictionary[int, Any]()
+    lengths = Lengths(hooks)
 
     # Frameworks look at the arguments of these functions, too
     @wraps(init)
@@ -119,6 +119,7 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
         if before is not None and not is_users(frame):  # made anew, of one that still lives
             line = made_at(before)
         vars(loader)[MADE_AT] = line
+        lengths.ask_instead(type(loader))
         init(loader, *given, **named)
         last_made[dataset] = loader
 
@@ -129,20 +130,51 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
             return iterate(loader)  # type: ignore[no-any-return]
         return hooks.iterate(loader, lambda: iterate(loader), users_line(sys._getframe(1)))
 
-    @wraps(length)
-    def length_hooked(loader: Any) -> int:
-        return hooks.length(loader, length(loader))
-
     setattr(iterate_hooked, OURS, True)
     kind.__init__ = init_noted
     kind.__iter__ = iterate_hooked
-    kind.__len__ = length_hooked
+    lengths.ask_instead(kind)
     try:
         yield
     finally:
         kind.__init__ = init
         kind.__iter__ = iterate
-        kind.__len__ = length
+        lengths.end()
+
+
+class Lengths:
+    """Stands in for `__len__` of classes of loaders: *hooks* say what the script is told."""
+
+    def __init__(self, hooks: Hooks) -> None:
+        self.hooks = hooks
+        self.own = dict[type, Callable[[Any], int]]()
+        self.asked = set[int]()  # the identities of loaders that are asked now
+
+    def ask_instead(self, kind: type) -> None:
+        """Stand in for the `__len__` of *kind*, or of the class from which it has it."""
+        owner = next(base for base in kind.__mro__ if "__len__" in vars(base))
+        if owner in self.own:
+            return
+        length: Callable[[Any], int] = vars(owner)["__len__"]
+
+        @wraps(length)
+        def hooked(loader: Any) -> int:
+            if id(loader) in self.asked:  # a subclass asks the class above it
+                return length(loader)
+            self.asked.add(id(loader))
+            try:
+                known = length(loader)
+            finally:
+                self.asked.discard(id(loader))
+            return self.hooks.length(loader, known)
+
+        self.own[owner] = length
+        owner.__len__ = hooked  # type: ignore[attr-defined]
+
+    def end(self) -> None:
+        """Let all classes answer themselves again."""
+        for owner, length in self.own.items():
+            owner.__len__ = length  # type: ignore[attr-defined]
 
 
 def is_patched(torch: Any) -> bool:

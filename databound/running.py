@@ -20,7 +20,7 @@ from .as_main import Program, ScriptExitError
 from .epochs import Loop, Teller, TrainingLoops, percent, rank, say, waits_of
 from .exit_codes import Exit
 from .origin import origin_now
-from .stopping import end_children, leave
+from .stopping import end_children, ends_noted, leave
 from .stored_runs import StoredRun, ran, save_run
 from .told_errors import NotMeasuredError, users_traceback
 from .trying import THREADS, Forced, Settings, as_text, read_settings, threads_forced
@@ -107,6 +107,14 @@ def batches(text: str) -> int:
     return int(text)
 
 
+def file_and_line(text: str) -> str:
+    """Return *text* if it is as `train.py:40`. Raises ArgumentTypeError for what is not."""
+    file, _, number = text.rpartition(":")
+    if text and not (file and number.isdecimal()):  # a default is read, too
+        raise argparse.ArgumentTypeError(f"{text}: must be FILE:LINE, as train.py:40")
+    return text
+
+
 def share(text: str) -> float:
     """Return the share of 1 that a text such as `10%` is. Raises ArgumentTypeError for what is none."""
     try:
@@ -179,12 +187,18 @@ class Run:
 
             # The script imports it: what it sets before, such as OMP_NUM_THREADS, counts for it
             then.enter_context(when_imported("torch", meet))
+            then.enter_context(ends_noted(self.end))
             try:
                 code = run_as_python_does(self.program)
             except NotMeasuredError as error:
                 say(str(error))
                 return Exit.FAILED
         return self.told(code)
+
+    def end(self, code: int) -> None:
+        """End this process with a *code* of the script, which ends itself in the middle."""
+        self.loops.close()
+        leave(self.told(code & 0xFF))
 
     def end_early(self) -> None:
         """End this process, in the middle of the script: it has trained as long as it was asked to."""
@@ -296,6 +310,7 @@ def run_as_python_does(program: Program) -> int:
     except NotMeasuredError:
         raise
     except BaseException as error:
-        print(users_traceback(error), end="", file=sys.stderr)
+        told = users_traceback(error) or f"{type(error).__name__}: {error}\n"
+        print(told, end="", file=sys.stderr)
         return 1
     return 0

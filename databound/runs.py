@@ -22,6 +22,7 @@ from .ends import StepFailedError, StepsEndedError
 from .loaders import (
     as_pytorch_says,
     drawing_from,
+    keeps_an_iterator,
     kind_of,
     of_a_subclass,
     placing,
@@ -29,10 +30,10 @@ from .loaders import (
     size_of_batch,
 )
 from .machine import Others, allowed_cores, private_memory
-from .sendable import refuse_unsendable
+from .sendable import refuse_unsendable, start_method
 from .setting import Setting
 from .state import Training, kept
-from .thresholds import COPIES, DRAWN, KEPT, LATER_EPOCHS, NEVER, PATIENCE
+from .thresholds import COPIES, DRAWN, KEPT, LATER_EPOCHS, NEVER, NEVER_BEGINS, PATIENCE
 from .uneven import spread
 from .watching import IN_HAND, Collated, Watch, WatchedBatch, watched
 
@@ -129,7 +130,9 @@ class LoaderAndStep:
         self.place = placing(loader)
         loader = getattr(loader, "base_dataloader", loader)  # as Accelerate wraps it
         self.kind = kind_of(loader)
-        self.made_by = type(loader)
+        stays = keeps_an_iterator(loader)
+        # Such a subclass gives PyTorch's batches as they are
+        self.made_by = self.kind if stays else type(loader)
         self.owner: Any = loader
         self.loader: Any = loader
         if isinstance(loader, DataLoader):
@@ -161,7 +164,8 @@ class LoaderAndStep:
         self.now = Setting(
             num_workers=self.loader.num_workers,
             prefetch_factor=self.loader.prefetch_factor or 2,
-            persistent_workers=self.loader.persistent_workers,
+            persistent_workers=self.loader.persistent_workers
+            or (stays and self.loader.num_workers > 0),
             threads=self.threads()[-1],
             batch_size=self.batch_size,
         )
@@ -212,6 +216,7 @@ class LoaderAndStep:
         if self.count is None:
             with suppress(Exception):  # nor does a loader
                 self.count = len(self.owner)
+            drawn = drawn[: self.count]  # of a sampler that never ends
         order_of_run = spread(len(drawn))
         self.batches = [drawn[place] for place in order_of_run]
         self.places = [place / len(drawn) for place in order_of_run]
@@ -354,12 +359,16 @@ class LoaderAndStep:
     def patience(self, workers: int, size: int) -> float:
         """Return after how many seconds without a batch a worker counts as one that never gives one.
 
-        What the loader itself says counts if it is longer; workers that share cores take longer.
+        What the loader itself says counts if it is longer; workers that share cores take longer. The
+        first one that is not forked may import for minutes what this process has imported.
         """
         shared = max(1.0, workers / allowed_cores())
         expected = PATIENCE * size * shared * self.longest
         said: float = self.loader.timeout
-        return max(said, NEVER, expected) + workers * self.start_of_one
+        start = workers * self.start_of_one
+        if not start and start_method(self.loader.multiprocessing_context) != "fork":
+            start = NEVER_BEGINS
+        return max(said, NEVER, expected) + start
 
     def made(self, options: dict[str, Any]) -> Iterable[tuple[Any, WatchedBatch]]:
         """Return a loader with these *options*, of the class of the one that is measured."""
@@ -430,6 +439,8 @@ class Run:
             self.look_at_memory()
         except StepsEndedError:
             self.is_cut = True
+        except StepFailedError:  # it says how by itself
+            raise
         except Exception as error:
             kind = StepFailedError if at_work == "the step" else RuntimeError
             raise kind(f"{at_work} raised at {self.next()}: {error!r}") from error

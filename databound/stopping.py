@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     import greenlet  # what only watches runs without it
 
 TASKS = Path("/proc/self/task")
+END = os._exit  # as it is, also where it is noted
 
 
 @contextmanager
 def interruptible(main: "greenlet.greenlet") -> Iterator[Callable[[], None]]:
-    """Let Ctrl+C end us also while a script runs, which might take it for itself.
+    """Let Ctrl+C, and who ends us politely, do so also while a script runs, which might take it for itself.
 
     The block gets a function that makes it so again, after the script may have had its own way.
     """
@@ -31,14 +32,18 @@ def interruptible(main: "greenlet.greenlet") -> Iterator[Callable[[], None]]:
         main.throw(KeyboardInterrupt)
 
     def take_it() -> None:
-        signal.signal(signal.SIGINT, stop)
+        for number in before:
+            signal.signal(number, stop)
 
-    before = signal.getsignal(signal.SIGINT)
+    before = {
+        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     take_it()
     try:
         yield take_it
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def end_children(but: Collection[int] = ()) -> None:
@@ -67,4 +72,24 @@ def children_of_this() -> set[int]:
 def leave(code: int) -> NoReturn:
     """End this process now: no function that a script has registered for its end is called."""
     flush()
-    os._exit(code)
+    END(code)
+
+
+@contextmanager
+def ends_noted(note: Callable[[int], object]) -> Iterator[None]:
+    """Call *note* with the code when the block ends this process by `os._exit`, which tells nobody.
+
+    When it returns, the process ends. One that was forked in the block ends without a word.
+    """
+    process = os.getpid()
+
+    def end(status: int) -> NoReturn:
+        if os.getpid() == process:
+            note(status)
+        END(status)
+
+    os._exit = end
+    try:
+        yield
+    finally:
+        os._exit = END

@@ -150,6 +150,9 @@ KEPT = 2_000
 # Seconds. A worker that gives nothing for so long never will, not counting its start. It is longer
 # for a loader that says so itself, or whose batches were seen to take long.
 NEVER = 20.0
+# Seconds more that the first worker has to begin if it is not forked: it imports PyTorch and all that the
+# script does, which takes minutes where files come from afar and others want the cores.
+NEVER_BEGINS = 300.0
 # Times the longest batch that was seen: a worker beside others takes longer, but not so much.
 PATIENCE = 4
 
@@ -193,6 +196,11 @@ TRIAL_BATCHES = 200
 RANGE_HOLDS = 0.90
 # Times out of all in which the true change lies within the range that a comparison prints.
 WITHIN_RANGE = 0.95
+
+
+# Times as long as at another time: a job that takes that is another one. On a machine that is shared a run
+# differs from the next by a tenth to a third; half is more than the settings that are compared do.
+CHANGED = 1.5
 
 
 # ---- how long runs last (measuring.py) ----

@@ -4,6 +4,8 @@ import re
 import traceback
 from pathlib import Path
 
+from .code import is_own
+
 OURS = str(Path(__file__).parent)
 # A frame of ours in the text of an error that a worker has sent: its file, the line, marks under it
 SENT_FRAME = re.compile(
@@ -19,7 +21,7 @@ class NotMeasuredError(Exception):
 def users_traceback(error: BaseException) -> str:
     """Return the traceback of an *error* as Python prints it, without frames of this package.
 
-    Of an error that nobody but this package raised there is none.
+    Of an error that was raised where none of the user's own lines is above there is none.
     """
     told = traceback.TracebackException.from_exception(error)
     pending = [told]
@@ -30,7 +32,7 @@ def users_traceback(error: BaseException) -> str:
             frame for frame in one.stack if not frame.filename.startswith((OURS, "<frozen"))
         ]
         one.stack = traceback.StackSummary.from_list(kept)
-        is_users = is_users or len(kept) > 0
+        is_users = is_users or any(is_own(frame.filename) for frame in kept)
         pending += [
             other for other in (one.__cause__, one.__context__) if other is not None
         ]

@@ -1,7 +1,8 @@
 """Sees to it that a script saves nothing of a training that only measures: models, logs of trackers.
 
-Checkpoints of a real training may lie where this one would write its own, and a trainer deletes
-the oldest of them.
+Checkpoints of a real training may lie where this one would write its own, and a trainer, or the
+script itself, deletes the oldest of them. So nothing is deleted either, and what would have been
+saved is not looked for where it is to be moved or copied.
 """
 
 import os
@@ -13,6 +14,8 @@ from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any
+
+from lessonkit.words import counted
 
 # `Any` in this module is a class or a module of somebody else, and what its functions take.
 
@@ -35,62 +38,101 @@ SAVERS = (
     ("transformers.trainer", "Trainer.save_model"),
     ("transformers.modeling_utils", "PreTrainedModel.save_pretrained"),
 )
+# What deletes a file or a folder, by the path that it is given first
+DELETERS = (("os", "remove"), ("os", "unlink"), ("shutil", "rmtree"))
+# What takes a file from a path, given first, to another: a checkpoint to its last name
+MOVERS = (
+    ("os", "rename"),
+    ("os", "replace"),
+    ("shutil", "move"),
+    ("shutil", "copy"),
+    ("shutil", "copy2"),
+    ("shutil", "copyfile"),
+)
 # What a file is opened with that is written
 WRITES = frozenset("wax+")
+# Names of written files that a sentence has room for
+NAMED = 5
+
+
+DoesNothing = Callable[[list[Any]], bool]
+"""Whether a function does nothing with what it is given, while a script trains that only measures."""
 
 
 class Unsaved:
     """What a script did not save, and what it wrote all the same.
 
-    Both count only while *trains* says that the script makes steps for us. *withheld* has the
-    functions that did nothing, *written* the files that the script opened to write to them by itself.
+    It does not save while *trains* says that it is the script that runs, and trains. *withheld* has the
+    functions that did nothing, *missing* the paths to which nothing was saved. *written* are the files
+    that the script opened to write to them by itself, from its beginning: a log is opened early.
     """
 
     def __init__(self, trains: Callable[[], bool]) -> None:
         self.trains = trains
         self.withheld = Counter[str]()
+        self.missing = set[str]()
         self.written = set[str]()
         self.replaced = dict[tuple[str, str], Callable[[], None]]()
         self.is_over = False
 
     def withhold(self) -> None:
         """Let the savers of all libraries that are imported by now do nothing while it trains."""
-        for module, path in SAVERS:
-            *owners, name = path.split(".")
-            owner: Any = sys.modules.get(module)
-            for each in owners:
-                owner = getattr(owner, each, None)
-            original = getattr(owner, name, None)
-            if original is not None and (module, path) not in self.replaced:
-                setattr(
-                    owner, name, self.withheld_if_it_trains(original, f"{module}.{path}")
-                )
-                self.replaced[module, path] = restoring(owner, name, original)
+        kinds = (
+            (SAVERS, self.saves_nothing),
+            (DELETERS, self.is_to_stay),
+            (MOVERS, self.was_not_saved),
+        )
+        for functions, does_nothing in kinds:
+            for module, path in functions:
+                self.replace(module, path, does_nothing)
 
-    def withheld_if_it_trains(
-        self, original: Callable[..., Any], name: str
-    ) -> Callable[..., Any]:
-        """Return what stands in for a saver of a *name*. One that writes to memory may go on."""
+    def replace(self, module: str, path: str, does_nothing: DoesNothing) -> None:
+        """Let a function do nothing while the script trains, where *does_nothing* says so."""
+        *owners, name = path.split(".")
+        owner: Any = sys.modules.get(module)
+        for each in owners:
+            owner = getattr(owner, each, None)
+        original = getattr(owner, name, None)
+        if original is None or (module, path) in self.replaced:
+            return
 
         @wraps(original)
         def call(*given: Any, **named: Any) -> Any:
-            into_memory = any(
-                hasattr(each, "getvalue") for each in [*given, *named.values()]
-            )
-            if into_memory or not self.trains():
+            if not self.trains() or not does_nothing([*given, *named.values()]):
                 return original(*given, **named)
-            self.withheld[name] += 1
+            self.withheld[f"{module}.{path}"] += 1
             return None
 
-        return call
+        setattr(owner, name, call)
+        self.replaced[module, path] = restoring(owner, name, original)
+
+    def saves_nothing(self, given: list[Any]) -> bool:
+        """Whether a saver does nothing with what it is *given*: one that writes to memory goes on."""
+        if any(hasattr(each, "getvalue") for each in given):
+            return False
+        paths = [os.fspath(each) for each in given if isinstance(each, (str, os.PathLike))]
+        self.missing |= {os.path.abspath(path) for path in paths}
+        return True
+
+    def is_to_stay(self, given: list[Any]) -> bool:
+        """Whether a file or a folder that would be deleted stays: all but what is temporary."""
+        path = given[0] if given else None
+        return isinstance(path, (str, os.PathLike)) and not is_temporary(os.fspath(path))
+
+    def was_not_saved(self, given: list[Any]) -> bool:
+        """Whether a file that is to be moved is not there because it was not saved."""
+        path = given[0] if given else None
+        return (
+            isinstance(path, (str, os.PathLike)) and os.path.abspath(path) in self.missing
+        )
 
     def note(self, event: str, details: tuple[Any, ...]) -> None:
         """Note a file that the script opens to write to it; what is temporary is nobody's."""
-        if self.is_over or event != "open" or not self.trains():
+        if self.is_over or event != "open":
             return
         path, mode, _ = details
         if isinstance(path, str) and isinstance(mode, str) and WRITES & {*mode}:
-            if not path.startswith(("/dev/", "/proc/", tempfile.gettempdir())):
+            if not is_temporary(path):
                 self.written.add(path)
 
     def end(self) -> None:
@@ -102,8 +144,19 @@ class Unsaved:
     def __str__(self) -> str:
         if not self.written:
             return "Nothing was saved by the script."
-        names = ", ".join(sorted({Path(path).name for path in self.written}))
-        return f"No model was saved by the script; it wrote {names}."
+        names = sorted({Path(path).name for path in self.written})
+        told = ", ".join(names[:NAMED])
+        if len(names) > NAMED:
+            told += f" and {counted(len(names) - NAMED, 'other files')}"
+        return f"No model was saved by the script; it wrote {told}."
+
+
+def is_temporary(path: str) -> bool:
+    """Whether a *path* is of no file that anybody keeps: libraries write their caches, too."""
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.abspath(path).startswith(
+        ("/dev/", "/proc/", tempfile.gettempdir(), caches)
+    )
 
 
 def restoring(owner: Any, name: str, original: Any) -> Callable[[], None]:

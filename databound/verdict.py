@@ -6,7 +6,10 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from lessonkit.words import milliseconds
+
 from .thresholds import (
+    CHANGED,
     FULL,
     HIDDEN,
     MOSTLY,
@@ -161,6 +164,21 @@ def want_the_same(facts: Facts) -> bool:
     if facts.loader is None:
         return False
     return facts.both > SLOWED * (facts.loader + facts.step)
+
+
+def differ(measured: float, tried: float) -> bool:
+    """Whether an epoch as it is took so much longer at one time than at another that it is another job."""
+    return max(measured, tried) > CHANGED * min(measured, tried)
+
+
+def changed_meanwhile(measured: float, tried: float) -> Verdict:
+    """Return the verdict of a job that was *measured* to take so long, and took otherwise when *tried*."""
+    return Verdict(
+        "cannot tell",
+        f"an epoch takes {milliseconds(measured)} by what was measured, and took "
+        f"{milliseconds(tried)} when it was tried as it is, so the machine or the job changed "
+        "meanwhile. Run this again when nothing else runs on this machine",
+    )
 
 
 def cannot_tell(facts: Facts) -> Verdict:

@@ -80,7 +80,7 @@ step = print
         ("my_module:loader", "must be a DataLoader"),
         ("my_module:no", "no attribute"),
         ("gone:loader", "No module"),
-        ("gone.py:loader", "No module"),
+        ("gone.py:loader", "gone.py: there is no such file"),
     ],
 )
 def test_what_cannot_be_measured_is_told_in_a_sentence(
@@ -325,7 +325,7 @@ def test_a_file_that_is_no_job_and_a_folder_that_is_not_there_are_told(
 ) -> None:
     (tmp_path / "job.json").write_text("{}", "utf-8")
     assert main([str(tmp_path / "job.json")]) == 2
-    assert "must be a file that save_job wrote" in capfd.readouterr().err
+    assert "must be a job that databound --save has stored" in capfd.readouterr().err
     # Before anything is measured
     assert main(["--save", str(tmp_path / "no" / "job.json"), "json:a", "json:b"]) == 2
     assert "there is no such folder" in capfd.readouterr().err
@@ -357,3 +357,40 @@ def test_ctrl_c_ends_it_as_shells_expect(
     monkeypatch.setattr("databound.command.recommend_for_references", stopped)
     assert main(["json:loads", "json:loads"]) == 130
     assert capfd.readouterr().err == "databound: stopped\n"
+
+
+WRONG = {
+    ":loader mine.py:step": ":loader: must be as mine.py:loader or package.mine:loader",
+    "nothing_here.py: mine.py:step": "nothing_here.py:: must be as mine.py:loader or",
+    "gone.py:loader gone.py:step": "gone.py: there is no such file",
+    "gone:loader gone:step": "ModuleNotFoundError: No module named 'gone'",
+    "nothing_here.py:loader nothing_here.py:step": "module 'nothing_here' has no attribute 'loader'",
+    "nothing_here.py:x nothing_here.py:x": "step=1: must be a function",
+    "nothing_here.py:x nothing_here.py:f": "loader=1: must be a DataLoader as PyTorch has it",
+    "nothing_here.py:x": "nothing_here.py:x is a loader: behind it comes a step",
+    "broken.json": "broken.json: must be a job that databound --save has stored",
+    "binary.json": "binary.json: must be a job that databound --save has stored",
+    "list.json": "list.json: must be a job that databound --save has stored",
+    "--save . list.json": "it is a folder",
+    "--html gone/page.html list.json": "gone/page.html: there is no such folder",
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_is_wrong_in_a_command_is_told_in_a_sentence(
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("nothing_here.py").write_text("x = 1\ndef f(batch): ...", "utf-8")
+    Path("broken.json").write_text("{", "utf-8")
+    Path("binary.json").write_bytes(b"\xff\xfe")
+    Path("list.json").write_text("[]", "utf-8")
+    assert main(words.split()) == 2
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert WRONG[words] in told.err.splitlines()[-1]
+    assert told.err.startswith("databound: ")
+    sys.modules.pop("nothing_here", None)

@@ -1,6 +1,7 @@
 """A script as it is, run by the command in a process of its own, on the stand-in for PyTorch."""
 
 import json
+import os
 import signal
 import sys
 from contextlib import suppress
@@ -84,16 +85,31 @@ def test_a_script_is_caught_measured_and_left_in_all_forms_at_once(folder: Path)
     assert "DataLoader(batch_size=4, num_workers=0)  feeds the loop at" in ended.stderr
     assert "a line of the script" not in ended.stdout + ended.stderr
     assert {path.name for path in folder.iterdir()} - {"__pycache__"} == {
-        *("checkpoint.pt", "job.json", "modules", "page.html", "train.py")
+        *("job.json", "modules", "page.html", "train.py")
     }
 
 
-def test_a_model_is_only_saved_until_the_script_trains_for_us(folder: Path) -> None:
-    changed(folder, SAVES, "torch.save('the model', f'{time.time_ns()}.pt')")
-    ended = run(folder, "train.py", "--lr", "0.1")
-    assert "Nothing was saved by the script." in ended.stdout
-    assert len([*folder.glob("*.pt")]) == 1  # after its first step, which was its own
+def test_a_model_is_only_saved_until_the_script_trains(folder: Path) -> None:
+    changed(folder, LOOP, "torch.save('of before', 'before.pt')\n    for batch in loader:")
+    # Else this folder would be a temporary one itself
+    environment = {"TMPDIR": str(folder / "modules")}
+    ended = run(folder, "train.py", "--lr", "0.1", environment=environment)
+    assert "No model was saved by the script; it wrote before.pt." in ended.stdout
+    assert [path.name for path in folder.glob("*.pt")] == ["before.pt"]
     assert not (folder / "after.txt").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such terminals")
+def test_nobody_is_asked_what_he_cannot_see(folder: Path) -> None:
+    changed(folder, LOOP, "input('go on? ')\n    for batch in loader:")
+    ours, its = os.openpty()
+    process = begun(folder, "train.py", "--lr", "0.1", stdin=its)
+    _, err = process.communicate()
+    for end in (ours, its):
+        os.close(end)
+    assert process.returncode == 2
+    assert "go on? " in err
+    assert "EOFError" in err.splitlines()[-1]
 
 
 def test_a_module_is_run_as_python_runs_it(folder: Path) -> None:
@@ -193,12 +209,14 @@ def test_without_greenlet_a_sentence_says_what_to_install(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells which processes live")
-def test_ctrl_c_ends_it_with_nothing_left(folder: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_it_with_nothing_left(folder: Path, number: int) -> None:
     """Also where the script has a handler of its own, and takes KeyboardInterrupt for itself."""
     changed(
         folder,
         "    main()\n",
         "    import signal\n    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "    signal.signal(signal.SIGTERM, lambda *_: None)\n"
         "    try:\n        main()\n    finally:\n        open('finally.txt', 'w')\n",
     )
     process = begun(folder, "train.py", "--lr", "0.1")
@@ -208,7 +226,7 @@ def test_ctrl_c_ends_it_with_nothing_left(folder: Path) -> None:
     while len(living_in(folder)) < 2:  # until it has a worker
         assert process.poll() is None
         sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate()
     assert process.returncode == 130
     assert out == ""

@@ -29,7 +29,7 @@ from databound.choosing import combinations
 from databound.job import Job
 from databound.machine import allowed_cores
 from databound.runs import LoaderAndStep
-from databound.thresholds import NEVER, Durations
+from databound.thresholds import NEVER, NEVER_BEGINS, Durations
 from databound.uneven import spread
 from lessonkit import Dataset
 
@@ -475,6 +475,19 @@ def test_workers_that_start_slowly_get_the_time_that_they_need(library: Any) -> 
     assert then >= NEVER + 4 * 0.4
 
 
+@pytest.mark.parametrize(("method", "more"), [("fork", 0), ("spawn", NEVER_BEGINS)])
+def test_a_first_worker_that_imports_everything_has_minutes_to_begin(
+    library: Any, method: str, more: float
+) -> None:
+    """When one has begun it is known how long that takes."""
+    load = library.utils.data.DataLoader
+    loader = load(Samples(), 8, num_workers=1, multiprocessing_context=method)
+    subject = LoaderAndStep(loader, nothing)
+    assert subject.options(1, 2, 1)["timeout"] == NEVER + more
+    subject.start_of_one = 7.0
+    assert subject.options(2, 2, 1)["timeout"] == NEVER + 2 * 7.0
+
+
 def test_a_generator_of_its_own_draws_on_as_if_nothing_had_been_measured(
     library: Any,
 ) -> None:
@@ -677,6 +690,44 @@ def test_batches_that_a_subclass_changes_reach_the_step_so(
     job = measured(loader, lambda batch: kinds.update(batch))
     assert job.samples == 400
     assert kinds == {"moved"}
+
+
+class Again:
+    """A sampler that begins again for ever."""
+
+    def __init__(self, sampler: Any) -> None:
+        self.sampler = sampler
+
+    def __iter__(self) -> Iterator[Any]:
+        while True:
+            yield from self.sampler
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_subclass_that_goes_on_with_one_iterator_is_measured_by_its_batches(
+    library: Any, workers: int
+) -> None:
+    """Its workers stay from epoch to epoch."""
+
+    class Infinite(library.utils.data.DataLoader):  # type: ignore[misc]
+        def __init__(self, *given: Any, **options: Any) -> None:
+            super().__init__(*given, **options)
+            object.__setattr__(self, "batch_sampler", Again(self.batch_sampler))
+            self.iterator = super().__iter__()
+
+        def __len__(self) -> int:
+            return len(self.batch_sampler.sampler)
+
+        def __iter__(self) -> Iterator[Any]:
+            for _ in range(len(self)):
+                yield next(self.iterator)
+
+    loader = Infinite(Samples(), 8, num_workers=workers)
+    job = measure_job(loader, nothing)  # its own workers go on meanwhile
+    assert (job.samples, job.batches) == (400, 50)
+    assert job.now.persistent_workers == (workers > 0)
+    if workers:
+        loader.iterator._shutdown_workers()
 
 
 def test_a_subclass_that_gives_other_batches_than_it_takes_is_refused(

@@ -17,15 +17,19 @@ from answers_11 import on_gpu
 from databound import load_job, recommend, save_job
 from databound.advice import recommended as recommended_for
 from databound.choosing import combinations
+from databound.command import what_to_tell
 from databound.device import OnDevice
+from databound.exit_codes import Exit
 from databound.job import Job
 from databound.page import line_of
 from databound.ranges import scatter_of
+from databound.report import Found, report
 from databound.runs import restored
 from databound.setting import Changes, as_arguments
 from databound.thresholds import AS_GOOD, EPOCHS, MOST_ROWS
 from lessonkit.engine.machine import Handling
 from lessonkit.pictures.drawing import PAPER
+from lessonkit.words import milliseconds
 
 TAKES_LONG = Handling(take=0.012)
 MODELS = {
@@ -214,6 +218,39 @@ def test_a_difference_within_the_noise_is_not_sold_as_a_gain(
     # The same run was made again, and did not differ: half of the noise is left
     assert found.error == pytest.approx(noise / 2, abs=0.001)
     assert ("No change of a setting saves more than 15 %." in str(found)) != told
+
+
+def slower(times: float) -> Modelled:
+    """A job that takes so many times as long as SAVES_A_TENTH."""
+    handling = Handling(take=0.006 * times)
+    return Modelled(0.008 * times, 0.010 * times, handling, computes=False)
+
+
+@pytest.mark.parametrize("times", [0.5, 0.8, 1.4, 2.0])
+def test_a_page_that_differs_from_itself_by_half_does_not_say_that_nothing_is_to_change(
+    times: float,
+) -> None:
+    """Other programs came, or went, between the measuring and the trials."""
+    job = SAVES_A_TENTH.job()
+    job.numbers.noise = 0.3  # so that no change is worth it
+    job.subject = slower(times)
+    found = recommended_for(job)
+    assert found.changes == []
+    changed = times in (0.5, 2.0)
+    assert what_to_tell(found) == (Exit.CANNOT_TELL if changed else Exit.NOTHING_TO_CHANGE)
+    epoch = 60 * (0.008 + 0.010)
+    by_measuring = milliseconds(epoch)
+    by_trials = milliseconds(epoch * times)
+    told = (
+        f"takes {by_measuring} by what was measured, and took {by_trials} when it was tried"
+    )
+    assert (told in report(Found(found))) == changed
+
+
+def test_what_is_tried_by_turns_counts_also_where_the_machine_has_changed() -> None:
+    job = SAVES_A_TENTH.job()
+    job.subject = slower(2.0)
+    assert recommended_for(job).changes
 
 
 @pytest.mark.parametrize(("noise", "told"), [(0.02, True), (0.2, False)])

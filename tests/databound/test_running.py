@@ -176,6 +176,22 @@ def test_a_setting_that_the_loader_cannot_have_ends_the_script(
         (["--set", "workers=2"], "must be NAME=VALUE with one of num_workers"),
         (["--set", "threads=no"], "threads=no: must be a whole number, 1 or more"),
         (["--batches", "0"], "0: must be a whole number, 1 or more"),
+        (
+            ["--watch", "--loader", "train.py"],
+            "train.py: must be FILE:LINE, as train.py:40",
+        ),
+        (["--watch", "--loader", ":3"], ":3: must be FILE:LINE, as train.py:40"),
+        (
+            ["--watch", "--json"],
+            "--json: shows what was measured, and the script is to be run",
+        ),
+        (["--set", "threads=1", "--diff"], "--diff: shows what was measured"),
+        (["--batches", "3", "--html", "a.html"], "--html: shows what was measured"),
+        (["--watch", "--full"], "--full: shows what was measured"),
+        (["--watch", "--save", "gone/a.json"], "gone/a.json: there is no such folder"),
+        (["--watch", "--log", "gone/a.jsonl"], "gone/a.jsonl: there is no such folder"),
+        (["--watch", "--save", "."], ".: it is a folder"),
+        (["--log", "a.jsonl"], "--log: has a line for each epoch of a script that is run"),
         (["--fail-if-waiting-above", "0.1"], "0.1: must be between 0% and 100%, as 10%"),
         (["--fail-if-waiting-above", "101%"], "101%: must be between 0% and 100%"),
         (["--fail-if-waiting-above", "x%"], "x%: must be between 0% and 100%"),
@@ -214,6 +230,13 @@ def test_a_gate_tells_by_its_exit_code(
 @pytest.mark.parametrize("end", ["sys.exit(1)", "raise ValueError", "sys.exit(3)"])
 def test_a_gate_tells_a_failed_script_from_one_that_waits(call: Call, end: str) -> None:
     assert call("--fail-if-waiting-above", "90%", "train.py", script=SCRIPT + end) == 2
+
+
+def test_a_module_that_there_is_not_is_named(call: Call, capsys: Printed) -> None:
+    assert call("--watch", "-m", "gone") == 1
+    assert (
+        "ImportError: -m gone: there is no module of that name" in capsys.readouterr().err
+    )
 
 
 NO_TRAINING = "import torch\nprint('nothing')\n"
@@ -351,6 +374,27 @@ def test_after_so_many_batches_the_script_ends_and_saves_nothing(
     assert [epoch.batches for epoch in stored.loops[0].epochs] == [10, 5]
 
 
+def test_a_script_that_ends_itself_is_told_and_ends_as_it_would(
+    shell: Shell, tmp_path: Path
+) -> None:
+    script = (
+        "import atexit\natexit.register(print, 'saved')\n"
+        + SCRIPT
+        + "import os\nos._exit(5)\n"
+    )
+    ended = shell("--watch", "train.py", script=script)
+    assert ended.returncode == 5
+    assert ended.stdout == "epoch 0\nepoch 1\n"
+    assert ours(ended.stderr)[-1].startswith("in all 20 batches in 2 epochs")
+    gate = shell("--fail-if-waiting-above", "90%", "train.py")
+    assert gate.returncode == 2
+    assert ours(gate.stderr)[-1] == "the script failed, with exit code 5"
+    never = shell(
+        "--fail-if-waiting-above", "90%", "train.py", script="import os\nos._exit(0)"
+    )
+    assert never.returncode == 2
+
+
 def test_a_script_that_watches_itself_tells_its_last_epoch_when_it_ends(
     shell: Shell, tmp_path: Path
 ) -> None:
@@ -401,7 +445,11 @@ def test_files_are_compared_and_what_cannot_be_is_said(shell: Shell) -> None:
     assert " 0 ± " in ended.stdout.splitlines()[0]
     gone = shell("compare", "a.json", "gone.json")
     assert gone.returncode == 2
-    assert "gone.json" in gone.stderr
+    assert ours(gone.stderr) == ["gone.json: No such file or directory"]
+    shown = shell("a.json")
+    assert shown.returncode == 2
+    why = "must be a job that databound --save has stored; this is a run, for databound compare"
+    assert ours(shown.stderr) == [f"a.json: {why}"]
     alone = shell("compare", "a.json")
     assert alone.returncode == 2
     assert "give two files" in alone.stderr

@@ -1,11 +1,15 @@
 """Which loader of a script is caught, and that its loop body is the step."""
 
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from inspect import signature
 from itertools import cycle
 from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -14,7 +18,17 @@ from support import stand_in_torch
 
 from databound.door import opened
 from databound.ends import StepsEndedError
-from databound.script import LONGER, Caught, NoTrainingError, Script
+from databound.script import (
+    GRADIENTS_OF_A_BATCH,
+    GRADIENTS_WITHOUT_A_LOADER,
+    LONGER,
+    MOST_MORE,
+    AnotherRunFailedError,
+    Caught,
+    NoTrainingError,
+    Script,
+    longer,
+)
 
 torch: Any = stand_in_torch.library()
 DataLoader = torch.utils.data.DataLoader
@@ -326,7 +340,239 @@ def test_a_second_run_of_a_script_keeps_the_number_of_threads() -> None:
         assert torch.get_num_threads() == 1
 
 
+def test_a_script_is_left_where_it_ends_the_process_and_begun_again() -> None:
+    trained = Trained()
+    ends = list[str]()
+
+    def script() -> None:
+        try:
+            for batch in cycle(DataLoader(range(100), 2, shuffle=True)):
+                trained.on(batch)
+                if batch == "the last one":
+                    os._exit(0)
+        finally:
+            ends.append("saves the model")
+
+    with caught_in(script) as (running, _):
+        running.step("ours")
+        with pytest.raises(StepsEndedError):
+            running.step("the last one")
+        running.step("again")
+        assert trained[-1] == "again"
+        assert ends == []
+
+
+def test_a_script_that_ends_the_process_before_it_trains_is_told_in_a_sentence() -> None:
+    def script() -> None:
+        os._exit(3)
+
+    why = r"^the script ended itself by os\._exit\(3\) before it trained$"
+    with pytest.raises(NoTrainingError, match=why), caught_in(script):
+        pass
+
+
+def test_a_script_that_cannot_be_run_twice_says_so_with_its_own_error() -> None:
+    runs = list[int]()
+
+    def script() -> None:
+        runs.append(1)
+        if len(runs) == 2:
+            raise FileExistsError("runs/1")
+        batches = iter(DataLoader(range(100), 2, shuffle=True))
+        for _ in range(3):
+            torch.autograd.backward(next(batches))
+
+    with caught_in(script) as (running, _):
+        running.step(1)
+        with pytest.raises(AnotherRunFailedError, match="run again from its beg") as raised:
+            running.step(2)
+    assert repr(FileExistsError("runs/1")) in str(raised.value)
+    assert isinstance(raised.value.__cause__, FileExistsError)
+
+
+def test_ctrl_c_is_ours_again_each_time_that_the_script_has_begun() -> None:
+    def script() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        batches = iter(DataLoader(range(100), 2, shuffle=True))
+        for _ in range(3):
+            torch.autograd.backward(next(batches))
+
+    before = signal.getsignal(signal.SIGINT)
+    with caught_in(script) as (running, _):
+        ours = signal.getsignal(signal.SIGINT)
+        assert ours not in (before, signal.SIG_IGN)
+        running.step(1)
+        with pytest.raises(StepsEndedError):
+            running.step(2)
+        assert signal.getsignal(signal.SIGINT) is ours
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+# ---- loops that no loader feeds ----
+
+
+def test_a_loop_that_makes_its_batches_itself_is_not_waited_for() -> None:
+    def script() -> None:
+        while True:
+            torch.autograd.backward(None)  # nobody gave this
+
+    line = f"{HERE}:{line_of('# nobody gave this')}"
+    with pytest.raises(NoTrainingError) as raised, caught_in(script):
+        pass
+    assert str(raised.value).startswith(
+        f"{line} computed gradients {GRADIENTS_WITHOUT_A_LOADER} times, and no DataLoader gave it"
+    )
+
+
+def test_a_short_loop_that_makes_its_batches_itself_is_told_when_it_has_ended() -> None:
+    def script() -> None:
+        torch.autograd.backward(None)
+
+    why = "^the script ended, and computed gradients 1 time, and no DataLoader gave it a batch"
+    with pytest.raises(NoTrainingError, match=why), caught_in(script):
+        pass
+
+
+def test_many_gradients_of_one_batch_are_a_step() -> None:
+    def script() -> None:
+        for _ in DataLoader(range(12), 4, shuffle=True):
+            for _ in range(GRADIENTS_OF_A_BATCH - 1):
+                torch.autograd.backward(None)
+
+    with caught_in(script) as (running, _):
+        running.step("ours")
+        running.step("another")
+
+
+def test_a_loop_that_has_left_its_loader_for_good_is_told_with_its_line() -> None:
+    def script() -> None:
+        warm = next(iter(DataLoader(range(12), 4, shuffle=True)))  # made once
+        while True:
+            torch.autograd.backward(warm)
+
+    line = f"{HERE}:{line_of('# made once')}"
+    why = rf"DataLoader, which was made at {line}$"
+    with pytest.raises(NoTrainingError, match=why), caught_in(script):
+        pass
+
+
+def test_a_loop_that_a_thread_feeds_is_told_with_the_line_of_its_loader() -> None:
+    def script() -> None:
+        loader = DataLoader(range(12), 4, shuffle=True)  # a thread takes it
+        thread = Thread(target=lambda: next(iter(loader)))
+        thread.start()
+        thread.join()
+        while True:
+            torch.autograd.backward(None)
+
+    line = f"{HERE}:{line_of('# a thread takes it')}"
+    why = rf"a thread takes from .* at {line}: measure"
+    with pytest.raises(NoTrainingError, match=why), caught_in(script):
+        pass
+
+
+@pytest.mark.parametrize("name", ["spawn", "start_processes"])
+def test_training_in_processes_of_its_own_is_refused_at_once(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = SimpleNamespace(spawn=print, start_processes=print)
+    monkeypatch.setattr(torch, "multiprocessing", starts, raising=False)
+
+    def script() -> None:
+        getattr(torch.multiprocessing, name)(print, nprocs=2)  # starts them
+
+    line = f"{HERE}:{line_of('# starts them')}"
+    why = rf"^{line} trains in processes of its own"
+    with pytest.raises(NoTrainingError, match=why), caught_in(script):
+        pass
+    assert vars(starts) == {"spawn": print, "start_processes": print}
+
+
 # ---- how long an epoch is said to be ----
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [(0, 0), (3, 3 * LONGER), (100, 100 * LONGER), (5_000, 5_000 + MOST_MORE)],
+)
+def test_an_epoch_is_said_to_be_so_long(known: int, said: int) -> None:
+    assert longer(known) == said
+
+
+def test_a_subclass_with_a_length_of_its_own_is_said_to_be_long_once() -> None:
+    told = list[int]()
+
+    class OneMore(DataLoader):  # type: ignore[misc]
+        def __len__(self) -> int:
+            return len(self.sampler) and 1 + super().__len__()
+
+    def script() -> None:
+        loader = OneMore(range(12), 4, shuffle=True)
+        told.append(len(loader))
+        for batch in loader:
+            torch.autograd.backward(batch)
+
+    own = OneMore.__len__
+    with caught_in(script) as (_, caught):
+        assert told == [4 * LONGER]
+        assert len(caught.loader) == 4
+    assert OneMore.__len__ is own
+
+
+def test_a_script_that_checks_the_length_of_its_epoch_is_told_the_truth() -> None:
+    told = list[int]()
+    trained = Trained()
+
+    def script() -> None:
+        loader = DataLoader(range(12), 4, shuffle=True)
+        told.append(len(loader))
+        assert len(loader) == 3
+        for batch in loader:
+            trained.on(batch)
+
+    with caught_in(script) as (running, _):
+        for number in range(10):
+            running.step(number)
+    assert told == [3 * LONGER, 3]
+    assert trained[-1] == 9
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_script_that_fails_whatever_it_is_told_raises_its_own_error(asks: bool) -> None:
+    errors = list[Exception]()
+
+    def script() -> None:
+        loader = DataLoader(range(12), 4, shuffle=True)
+        length = len(loader) if asks else 0
+        errors.append(ValueError(length))
+        raise errors[-1]
+
+    with (
+        pytest.raises(ValueError, match=str(3 * LONGER) if asks else "0") as raised,
+        caught_in(script),
+    ):
+        pass
+    assert raised.value is errors[0]
+    assert len(errors) == 1 + asks
+
+
+def test_a_loop_with_room_for_the_batches_of_one_epoch_is_begun_again_at_its_end() -> None:
+    def script() -> None:
+        room = [0] * 3
+        for number, batch in enumerate(DataLoader(range(12), 4, shuffle=True)):
+            room[number] += 1
+            torch.autograd.backward(batch)
+            if batch == "bad":
+                raise ValueError(batch)
+
+    with caught_in(script) as (running, _):
+        running.step(1)
+        running.step(2)
+        with pytest.raises(StepsEndedError):
+            running.step(3)  # there is no room for a fourth batch
+        running.step(1)
+        with pytest.raises(ValueError, match="bad"):
+            running.step("bad")  # within an epoch it is an error
 
 
 def test_schedules_are_told_that_an_epoch_is_long() -> None:

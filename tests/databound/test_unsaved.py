@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -76,18 +77,20 @@ def test_files_that_it_opens_to_write_are_named_and_others_are_not(
             (tmp_path / name).open("a").close()
 
     with saving_nothing(lambda: state.trains) as unsaved:
-        touch("before.csv")
+        touch("early.log")  # it is written to while it trains
         state.trains = True
         touch("losses.csv", "losses.csv", "a.log")
         (tmp_path / "read.txt").read_text()
         open(os.devnull, "w").close()
         state.trains = False
         assert (
-            str(unsaved) == "No model was saved by the script; it wrote a.log, losses.csv."
+            str(unsaved)
+            == "No model was saved by the script; it wrote a.log, early.log, losses.csv."
         )
-        state.trains = True
+        touch(*"cbd")
+        assert str(unsaved).endswith("it wrote a.log, b, c, d, early.log and 1 other file.")
     touch("after.csv")
-    assert len(unsaved.written) == 2
+    assert len(unsaved.written) == 6
 
 
 def test_what_is_temporary_is_nobodys(
@@ -98,7 +101,42 @@ def test_what_is_temporary_is_nobodys(
     unsaved.note("open", (str(tmp_path / "cache"), "w", 0))
     unsaved.note("open", (5, "w", 0))  # by its descriptor
     unsaved.note("import", ("json",))
+    monkeypatch.setenv("XDG_CACHE_HOME", "/home/me/caches")
+    unsaved.note("open", ("/home/me/caches/fonts.json", "w", 0))
     assert unsaved.written == set()
+
+
+def test_nothing_is_deleted_while_it_trains_and_what_was_not_saved_is_not_moved(
+    library: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script that keeps its last checkpoints would delete those of a real training."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
+    Path("temporary").mkdir()
+    Path("old").mkdir()
+    for name in ("oldest.pt", "other.txt", "temporary/lock", "old/1.pt"):
+        Path(name).touch()
+    state = SimpleNamespace(trains=True)
+    with saving_nothing(lambda: state.trains) as unsaved:
+        unsaved.withhold()
+        library.save("model", Path("new.tmp"))
+        os.replace("new.tmp", "last.pt")
+        shutil.copyfile(tmp_path / "new.tmp", "best.pt")
+        os.rename("other.txt", "moved.txt")
+        Path("oldest.pt").unlink()
+        os.remove("oldest.pt")
+        shutil.rmtree("old")
+        os.remove("temporary/lock")
+        with pytest.raises(FileNotFoundError):
+            os.replace("never.tmp", "last.pt")  # it is the script's own error
+        assert unsaved.withheld.keys() == {
+            *("torch.save", "os.replace", "shutil.copyfile"),
+            *("os.unlink", "os.remove", "shutil.rmtree"),
+        }
+        state.trains = False
+        os.remove("oldest.pt")
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
+    assert left == {"moved.txt", "old", "old/1.pt", "temporary"}
 
 
 def test_trackers_are_off_in_the_block_and_as_before_afterwards(

@@ -29,24 +29,28 @@ sys.exit(main())
 
 
 def begun(
-    folder: Path, *words: str, environment: dict[str, str] | None = None
+    folder: Path,
+    *words: str,
+    environment: dict[str, str] | None = None,
+    stdin: int | None = None,
 ) -> "subprocess.Popen[str]":
-    """Begin the command in a *folder*, where `torch` is the stand-in."""
+    """Begin the command in a *folder*, where `torch` is the stand-in, with a *stdin* of its own."""
     (folder / "modules").mkdir(exist_ok=True)
     (folder / "modules" / "torch.py").write_text(STAND_IN, "utf-8")
     paths = [str(folder / "modules"), str(ROOT), str(ROOT / "tests")]
     environment = {"PYTHONPATH": os.pathsep.join(paths)} | (environment or {})
-    return begun_as_it_is(folder, *words, environment=environment)
+    return begun_as_it_is(folder, *words, environment=environment, stdin=stdin)
 
 
 def begun_as_it_is(
-    folder: Path, *words: str, environment: dict[str, str]
+    folder: Path, *words: str, environment: dict[str, str], stdin: int | None = None
 ) -> "subprocess.Popen[str]":
     """Begin the command in a *folder*, with short runs, and with what is installed."""
     return subprocess.Popen(
         [sys.executable, "-c", SHORT, *words],
         cwd=folder,
         env=os.environ | environment,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
