@@ -5,7 +5,7 @@ from contextlib import suppress
 from time import process_time
 
 from benchmarks.measure import compared, limited, pairs
-from databound.epochs import TrainingLoops
+from databound.whole_runs.loops import TrainingLoops
 
 BATCHES = 50_000
 STEPS = 200

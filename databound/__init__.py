@@ -1,11 +1,11 @@
 """Says of a training job whether it waits for its data, what to change, and what that saves."""
 
-from .advice import recommend
-from .epochs import watch
-from .job import Job, load_job, save_job
-from .measuring import measure_job
+from .advise.advice import recommend
+from .advise.three_runs import probe
+from .model.job import Job, load_job, save_job
+from .model.measuring import measure_job
 from .notebook import here
-from .three_runs import probe
+from .whole_runs.watch import watch
 
 __all__ = [
     "Job",

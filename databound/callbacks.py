@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .epochs import EpochWatch, watch
+from .whole_runs.watch import EpochWatch, watch
 
 # `Any` in this module is a class, or an object, of Lightning or of transformers.
 

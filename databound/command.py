@@ -8,23 +8,23 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import comparing_command
-from .advice import recommended
-from .as_main import Program
+from .advise.advice import recommended
+from .advise.page import Recommendation
+from .advise.report import Found, diff_of, report
 from .ends import StepFailedError
 from .exit_codes import Exit
-from .job import Job, load_job, save_job
-from .kept_apart import apart
-from .named import is_reference
-from .page import Recommendation
+from .model.job import Job, load_job, save_job
 from .progress import Progress
 from .references import recommend_for_references
-from .report import Found, diff_of, report
-from .rewriting import CannotRewriteError
-from .running import add_options as add_options_of_runs
-from .running import asked, file_and_line, refuse_variable, run
-from .stored_runs import load_run
-from .told_errors import NotMeasuredError, users_traceback
+from .script.as_main import Program
+from .script.kept_apart import apart
+from .script.named import is_reference
+from .script.rewriting import CannotRewriteError
+from .script.told_errors import NotMeasuredError, users_traceback
+from .whole_runs import comparing_command
+from .whole_runs.running import add_options as add_options_of_runs
+from .whole_runs.running import asked, file_and_line, refuse_variable, run
+from .whole_runs.stored_runs import load_run
 
 DESCRIPTION = """\
 Say of a training job whether it waits for its data, what to change, and what that saves.
@@ -219,7 +219,7 @@ def of_program(program: Program, given: argparse.Namespace, command: str) -> int
         return run(program, wishes, command)
     try:
         from .door import recommend_for_script
-        from .stopping import leave
+        from .script.stopping import leave
     except ModuleNotFoundError as error:
         if error.name != "greenlet":
             raise

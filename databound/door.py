@@ -7,18 +7,18 @@ from contextlib import ExitStack, contextmanager
 from time import perf_counter
 from types import ModuleType
 
-from .advice import recommended
-from .as_main import Program, as_before
-from .measuring import measured
+from .advise.advice import recommended
+from .advise.report import Found
+from .model.measuring import measured
 from .origin import InScript
-from .patching import described, patched
 from .progress import Progress
-from .report import Found
-from .script import Caught, Script, backwards_counted, refusing_ranks
-from .stopping import children_of_this, end_children, ends_noted, interruptible
-from .told_errors import NotMeasuredError
-from .unsaved import Unsaved, saving_nothing
-from .when_imported import when_imported
+from .script.as_main import Program, as_before
+from .script.caught import Caught, Script, backwards_counted, refusing_ranks
+from .script.patching import described, patched
+from .script.stopping import children_of_this, end_children, ends_noted, interruptible
+from .script.told_errors import NotMeasuredError
+from .script.unsaved import Unsaved, saving_nothing
+from .script.when_imported import when_imported
 
 
 def recommend_for_script(

@@ -7,10 +7,10 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from .advice import recommended
-from .job import save_job
-from .measuring import measured
-from .page import Recommendation
+from .advise.advice import recommended
+from .advise.page import Recommendation
+from .model.job import save_job
+from .model.measuring import measured
 from .progress import Progress
 
 

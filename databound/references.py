@@ -6,14 +6,14 @@ from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
 
-from .advice import recommended
-from .measuring import measured
-from .named import AsTheyAre, module_of, named
+from .advise.advice import recommended
+from .advise.report import Found
+from .model.measuring import measured
 from .origin import InScript
-from .patching import described, made_at, patched
 from .progress import Progress
-from .report import Found
-from .when_imported import when_imported
+from .script.named import AsTheyAre, module_of, named
+from .script.patching import described, made_at, patched
+from .script.when_imported import when_imported
 
 
 def recommend_for_references(

@@ -185,7 +185,7 @@ SEVERAL_CORES = 1.3
 ROOM = 0.5
 # Things in a container. One that holds more holds data, and no modules or optimisers.
 HELD = 100
-# ---- epochs of a script that runs as it is (epochs.py, comparing_runs.py) ----
+# ---- epochs of a script that runs as it is (loops.py, comparing_runs.py) ----
 
 # Stretches at least into which a long epoch is divided, and a run that is compared. Means of stretches that
 # are a tenth of a run hardly depend on each other, and ten of them still say how much they vary.

@@ -10,7 +10,7 @@ from statistics import fmean as mean
 from typing import Any, NamedTuple
 
 from databound import load_job, recommend
-from databound.three_runs import ThreeRuns
+from databound.advise.three_runs import ThreeRuns
 from lessonkit import Trace, benchmark
 from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds

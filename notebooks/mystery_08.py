@@ -4,8 +4,8 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
-from databound.three_runs import ThreeRuns
-from databound.verdict import VERDICTS
+from databound.advise.three_runs import ThreeRuns
+from databound.advise.verdict import VERDICTS
 from lessonkit import ArtificialDataset, Dataset, Trace, benchmark, straggler
 from lessonkit.analysis import critical_path, limits
 from lessonkit.engine import check

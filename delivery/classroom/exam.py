@@ -19,8 +19,8 @@ from pathlib import Path
 from random import Random
 from string import Template
 
-from databound.three_runs import ThreeRuns
-from databound.verdict import VERDICTS
+from databound.advise.three_runs import ThreeRuns
+from databound.advise.verdict import VERDICTS
 from lessonkit import DataLoader, Dataset, Trace, benchmark
 from lessonkit.engine.machine import Handling
 from lessonkit.words import milliseconds

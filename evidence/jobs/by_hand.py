@@ -21,8 +21,8 @@ import torch
 from torch.utils.data import DataLoader
 
 from databound import recommend
+from databound.advise.rows import TableRow
 from databound.machine import Others, allowed_cores
-from databound.rows import TableRow
 from evidence.jobs.families import archives, audio, tables, text, vision
 from evidence.jobs.families.family import Family
 from evidence.jobs.measure import run

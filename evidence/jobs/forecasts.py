@@ -22,8 +22,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from databound import measure_job, recommend, save_job
-from databound.rows import TableRow
-from databound.runs import restored
+from databound.advise.rows import TableRow
+from databound.measure.runs import restored
 from evidence.jobs import goals
 from lessonkit import Dataset, work
 from lessonkit.analysis import advise, measure

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from databound.page import LAST_WORDS, Recommendation
+from databound.advise.page import LAST_WORDS, Recommendation
 from databound.thresholds import AS_GOOD, WORTH
 
 ROUNDED = 0.006  # half of the last digit of a share on the page, which has three

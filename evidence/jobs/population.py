@@ -22,10 +22,10 @@ from pathlib import Path
 from statistics import fmean, quantiles
 from typing import NamedTuple
 
-from databound.advice import recommended
-from databound.measuring import measure_subject
-from databound.page import Recommendation
-from databound.setting import Setting, as_arguments
+from databound.advise.advice import recommended
+from databound.advise.page import Recommendation
+from databound.measure.setting import Setting, as_arguments
+from databound.model.measuring import measure_subject
 from databound.thresholds import (
     DEPTHS,
     MOST_WORKERS,

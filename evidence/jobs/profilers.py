@@ -19,8 +19,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from unittest.mock import patch
 
-from databound import inside
-from databound.inside import Looks, looked_at
+from databound.measure import inside
+from databound.measure.inside import Looks, looked_at
 
 ROUNDS = 60
 TEXT = json.dumps([{"numbers": [*range(40)], "words": "x" * 50}] * 400)

@@ -4,8 +4,8 @@ import random
 from dataclasses import replace
 from math import exp, log
 
-from databound.device import OnDevice
-from databound.setting import Setting
+from databound.measure.device import OnDevice
+from databound.measure.setting import Setting
 from evidence.jobs.virtual_jobs import Costs, Load, VirtualJob
 
 MS = 0.001  # s

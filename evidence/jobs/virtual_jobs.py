@@ -13,12 +13,12 @@ from itertools import islice, pairwise
 from math import exp, inf
 from typing import ClassVar
 
-from databound.device import OnDevice
-from databound.runs import passes_for
-from databound.setting import Setting
+from databound.measure.device import OnDevice
+from databound.measure.runs import passes_for
+from databound.measure.setting import Setting
+from databound.measure.uneven import spread
+from databound.measure.watching import Watch, WatchedBatch
 from databound.thresholds import EPOCHS, KEPT
-from databound.uneven import spread
-from databound.watching import Watch, WatchedBatch
 from evidence.jobs.virtual_machine import Bell, Process, Sleep, Use, VirtualMachine
 
 SAMPLES = 8  # of a batch

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from databound import told_errors
-from databound.as_main import Program, ScriptExitError, as_before
-from databound.kept_apart import LAST_LINES, Apart
 from databound.progress import WIDTH, Progress
-from databound.told_errors import SENT_FRAME, users_traceback
-from databound.when_imported import when_imported
+from databound.script.as_main import Program, ScriptExitError, as_before
+from databound.script import told_errors
+from databound.script.kept_apart import LAST_LINES, Apart
+from databound.script.told_errors import SENT_FRAME, users_traceback
+from databound.script.when_imported import when_imported
 
 # ---- as the main module ----
 

@@ -4,12 +4,12 @@ from random import Random
 
 import pytest
 
-from databound.arrivals import Clock, Piece, Process
-from databound.device import OnDevice
-from databound.forecast import Model
-from databound.numbers import JobNumbers, Start, StepNumbers
-from databound.setting import Setting
-from databound.uneven import Uneven
+from databound.measure.device import OnDevice
+from databound.measure.numbers import JobNumbers, Start, StepNumbers
+from databound.measure.setting import Setting
+from databound.measure.uneven import Uneven
+from databound.model.arrivals import Clock, Piece, Process
+from databound.model.forecast import Model
 
 MS = 0.001
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from databound import measure_job, measuring, probe
-from databound.batches import bytes_of, own_copy, same
-from databound.device import on_device
+from databound import measure_job, probe
+from databound.measure.batches import bytes_of, own_copy, same
+from databound.measure.device import on_device
+from databound.model import measuring
 from databound.thresholds import Durations
 from lessonkit import DataLoader, Dataset
 

@@ -8,17 +8,24 @@ import pytest
 from support.modelled_jobs import Modelled
 
 from databound import recommend
-from databound.advice import recommended
-from databound.choosing import Bounds, by_trials, choose, combinations, rank, with_trials
-from databound.job import Seen
-from databound.measuring import measure_subject
-from databound.page import alters_of, described, needs_of, plus_or_minus
-from databound.ranges import Scatter
-from databound.rows import TableRow, forecast_row
-from databound.setting import Setting
+from databound.advise.advice import recommended
+from databound.advise.choosing import (
+    Bounds,
+    by_trials,
+    choose,
+    combinations,
+    rank,
+    with_trials,
+)
+from databound.advise.page import alters_of, described, needs_of, plus_or_minus
+from databound.advise.rows import TableRow, forecast_row
+from databound.advise.trials import Trials, try_best
+from databound.measure.setting import Setting
+from databound.measure.watching import Watch
+from databound.model.job import Seen
+from databound.model.measuring import measure_subject
+from databound.model.ranges import Scatter
 from databound.thresholds import AS_GOOD, MOST_ROUNDS, ROUNDS, TRIED, Durations
-from databound.trials import Trials, try_best
-from databound.watching import Watch
 
 SLOW = Modelled(0.30, 0.010, computes=False, batches=160)
 

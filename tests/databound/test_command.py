@@ -14,13 +14,13 @@ from support.commands import run
 from support.modelled_jobs import Modelled
 
 from databound import save_job
-from databound.advice import recommended
+from databound.advise.advice import recommended
+from databound.advise.page import Recommendation, plus_or_minus
+from databound.advise.report import Found, report
+from databound.advise.verdict import VERDICTS, Verdict
 from databound.command import EXIT_CODES, main, what_to_tell
-from databound.job import Job
+from databound.model.job import Job
 from databound.origin import InScript, Origin
-from databound.page import Recommendation, plus_or_minus
-from databound.report import Found, report
-from databound.verdict import VERDICTS, Verdict
 from lessonkit.words import milliseconds
 
 TURNS = Modelled(0.020, 0.010, computes=False)

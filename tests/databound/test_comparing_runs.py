@@ -9,17 +9,12 @@ from typing import Any
 
 import pytest
 
-from databound.comparing_runs import (
-    NotComparableError,
-    compare,
-    grouped,
-    of_run,
-)
-from databound.epochs import Epoch, Stretch
+from databound.model.ranges import student
 from databound.origin import Origin
-from databound.ranges import student
-from databound.stored_runs import RanLoop, StoredRun, load_run, save_run
-from databound.trying import Settings
+from databound.script.trying import Settings
+from databound.whole_runs.comparing_runs import NotComparableError, compare, grouped, of_run
+from databound.whole_runs.epochs import Epoch, Stretch
+from databound.whole_runs.stored_runs import RanLoop, StoredRun, load_run, save_run
 
 ORIGIN = Origin(
     command="databound --batches 100 train.py",

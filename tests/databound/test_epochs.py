@@ -16,8 +16,9 @@ from support.stand_in_device import Clock
 from support.training_step import train_on
 
 import databound
-from databound import epochs
-from databound.epochs import Epoch, Stretch, TrainingLoops, waits_of
+from databound.whole_runs import watch as watching
+from databound.whole_runs.epochs import Epoch, Stretch
+from databound.whole_runs.loops import TrainingLoops, waits_of
 
 pytestmark = pytest.mark.usefixtures("workers_gone")
 HERE = Path(__file__).name
@@ -555,7 +556,7 @@ def test_a_bar_of_tqdm_steps_aside(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Bars.tqdm = Bars
     monkeypatch.setitem(sys.modules, "tqdm", Bars)
-    epochs.say("a line")
+    watching.say("a line")
     assert Bars.written == [("databound: a line", sys.stderr)]
 
 

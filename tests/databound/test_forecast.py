@@ -5,13 +5,13 @@ import re
 import pytest
 
 from databound import recommend
-from databound.choosing import bounds_of, by_forecast
-from databound.device import OnDevice
-from databound.job import Job
-from databound.numbers import JobNumbers, Start, StepNumbers
-from databound.page import Recommendation
-from databound.rows import TableRow, forecast_row
-from databound.setting import Changes, Setting
+from databound.advise.choosing import bounds_of, by_forecast
+from databound.advise.page import Recommendation
+from databound.advise.rows import TableRow, forecast_row
+from databound.measure.device import OnDevice
+from databound.measure.numbers import JobNumbers, Start, StepNumbers
+from databound.measure.setting import Changes, Setting
+from databound.model.job import Job
 
 
 def job_of(

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from support.modelled_jobs import Modelled
 
-from databound import advice, inside, storage, watching
+from databound.advise import advice
 from databound.code import call_at, is_own, named_function
-from databound.inside import (
+from databound.measure import inside, storage, watching
+from databound.measure.inside import (
     OF_DATASET,
     OF_LOADER,
     STAGES,
@@ -29,10 +30,10 @@ from databound.inside import (
     parts_of,
     stack_of,
 )
-from databound.runs import LoaderAndStep
-from databound.storage import Pass, Read, Storage, read_so_far
+from databound.measure.runs import LoaderAndStep
+from databound.measure.storage import Pass, Read, Storage, read_so_far
+from databound.measure.watching import Collated, Watched
 from databound.thresholds import USUAL
-from databound.watching import Collated, Watched
 from lessonkit import DataLoader, Dataset
 
 NAMES_CALLS = hasattr(stack_of.__code__, "co_positions")
@@ -266,7 +267,7 @@ def test_a_function_of_a_library_is_named_as_an_import_has_it() -> None:
     assert named(json.JSONDecoder.decode) == (
         "json.decoder.decode" if short else "json.decoder.JSONDecoder.decode"
     )
-    assert named(look_inside) == "databound.inside.look_inside"
+    assert named(look_inside) == "databound.measure.inside.look_inside"
     assert named(json.loads, "/x/site-packages/PIL/Image.py") == "PIL.Image.loads"
     assert named(json.loads, "<frozen os>") == "os.loads"
 

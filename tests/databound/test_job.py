@@ -12,19 +12,13 @@ from support.modelled_jobs import (
     Modelled,
 )
 
-from databound import comparing
-from databound.comparing import (
-    Compared,
-    compared,
-    correct,
-    setting_of,
-    window_of,
-)
-from databound.device import OnDevice
-from databound.job import Job, least_batches
-from databound.measuring import measure_subject
+from databound.measure.device import OnDevice
+from databound.measure.watching import Watch, WatchedBatch
+from databound.model import comparing
+from databound.model.comparing import Compared, compared, correct, setting_of, window_of
+from databound.model.job import Job, least_batches
+from databound.model.measuring import measure_subject
 from databound.thresholds import Durations
-from databound.watching import Watch, WatchedBatch
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2, 4])

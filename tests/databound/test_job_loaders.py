@@ -24,13 +24,15 @@ from support import stand_in_torch
 from support.stand_in_device import Device
 
 import lessonkit
-from databound import machine, measure_job, measuring, recommend, runs, watching
-from databound.choosing import combinations
-from databound.job import Job
+from databound import machine, measure_job, recommend
+from databound.advise.choosing import combinations
 from databound.machine import allowed_cores
-from databound.runs import LoaderAndStep
+from databound.measure import runs, watching
+from databound.measure.runs import LoaderAndStep
+from databound.measure.uneven import spread
+from databound.model import measuring
+from databound.model.job import Job
 from databound.thresholds import NEVER, NEVER_BEGINS, Durations
-from databound.uneven import spread
 from lessonkit import Dataset
 
 pytestmark = pytest.mark.usefixtures("workers_gone", "to_the_end")

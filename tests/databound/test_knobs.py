@@ -9,12 +9,9 @@ from typing import Any
 import pytest
 from support.modelled_jobs import SAMPLES, Modelled
 
-from databound import knobs
-from databound.advice import recommended
-from databound.device import OnDevice
-from databound.inside import Inside
-from databound.job import Job
-from databound.knobs import (
+from databound.advise import knobs
+from databound.advise.advice import recommended
+from databound.advise.knobs import (
     Knob,
     OneThread,
     TriedKnob,
@@ -27,12 +24,15 @@ from databound.knobs import (
     try_knobs,
     try_start_methods,
 )
-from databound.runs import LoaderAndStep
-from databound.setting import Setting
-from databound.storage import Pass, Storage
+from databound.advise.verdict import verdict
+from databound.measure.device import OnDevice
+from databound.measure.inside import Inside
+from databound.measure.runs import LoaderAndStep
+from databound.measure.setting import Setting
+from databound.measure.storage import Pass, Storage
+from databound.measure.watching import Watch
+from databound.model.job import Job
 from databound.thresholds import USUAL
-from databound.verdict import verdict
-from databound.watching import Watch
 from lessonkit.engine.machine import Handling
 
 DATA_BOUND = verdict("data-bound")

@@ -5,7 +5,9 @@ from time import sleep
 
 import pytest
 
-from databound import advice, choosing, here, load_job, measuring
+from databound import here, load_job
+from databound.advise import advice, choosing
+from databound.model import measuring
 from databound.thresholds import Durations
 from lessonkit import DataLoader, Dataset
 

@@ -3,8 +3,8 @@
 import pytest
 from support.modelled_jobs import Modelled
 
-from databound.device import OnDevice
-from databound.numbers import (
+from databound.measure.device import OnDevice
+from databound.measure.numbers import (
     StepNumbers,
     makes_of,
     making,
@@ -16,9 +16,9 @@ from databound.numbers import (
     take_of,
     unevenness,
 )
+from databound.measure.uneven import Uneven, phase_of
+from databound.measure.watching import Watch, WatchedBatch
 from databound.thresholds import COMPUTES, READY_FOR, WAITS_ABOVE
-from databound.uneven import Uneven, phase_of
-from databound.watching import Watch, WatchedBatch
 
 MS = 0.001
 ALIKE = Uneven()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from databound import recommend
-from databound.state import kept
+from databound.measure.state import kept
 
 torch = pytest.importorskip("torch")
 if not (hasattr(torch, "nn") and torch.cuda.is_available()):

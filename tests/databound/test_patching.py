@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from databound.patching import made_at, patched
+from databound.script.patching import made_at, patched
 
 LIBRARY = f"{sysconfig.get_path('purelib')}/framework/data.py"
 

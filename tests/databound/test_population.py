@@ -6,8 +6,8 @@ from statistics import fmean, median
 import pytest
 from support.modelled_jobs import Modelled
 
-from databound.measuring import measure_subject
-from databound.setting import Setting
+from databound.measure.setting import Setting
+from databound.model.measuring import measure_subject
 from evidence.jobs.pages import contradictions
 from evidence.jobs.population import Judged, Truth, judge, table
 from evidence.jobs.random_jobs import random_job

@@ -8,9 +8,11 @@ from unittest.mock import patch
 
 import pytest
 
-from databound import probe, storage, three_runs
-from databound.storage import Read
-from databound.three_runs import ThreeRuns
+from databound import probe
+from databound.advise import three_runs
+from databound.advise.three_runs import ThreeRuns
+from databound.measure import storage
+from databound.measure.storage import Read
 from lessonkit import DataLoader, Dataset
 
 
@@ -30,7 +32,7 @@ class Clock:
 def probed(clock: Clock, loader: Any, step: Any, **options: Any) -> ThreeRuns:
     """Probe a loop whose time is that of *clock*."""
     times: Any = {"perf_counter": clock, "sleep": clock.spend}
-    with patch.multiple("databound.three_runs", **times):
+    with patch.multiple("databound.advise.three_runs", **times):
         return probe(loader, step, **options)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.stand_in_device import Clock, Device
 
-from databound.device import OnDevice, on_device
+from databound.measure.device import OnDevice, on_device
 from lessonkit import Dataset, benchmark, work
 from lessonkit.analysis import limits
 

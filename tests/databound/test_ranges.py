@@ -5,11 +5,11 @@ from statistics import fmean
 
 import pytest
 
-from databound.choosing import Bounds, by_trials
-from databound.ranges import Scatter, scatter_of, student
-from databound.rows import TableRow
+from databound.advise.choosing import Bounds, by_trials
+from databound.advise.rows import TableRow
+from databound.advise.trials import Trials
+from databound.model.ranges import Scatter, scatter_of, student
 from databound.thresholds import RANGE_HOLDS
-from databound.trials import Trials
 
 DRAWN = 2_000
 # Of so many that each hold with RANGE_HOLDS, the share is known to 0.7 % (standard error)

@@ -15,17 +15,17 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "notebooks"))
 from answers_11 import on_gpu
 
 from databound import load_job, recommend, save_job
-from databound.advice import recommended as recommended_for
-from databound.choosing import combinations
+from databound.advise.advice import recommended as recommended_for
+from databound.advise.choosing import combinations
+from databound.advise.page import line_of
+from databound.advise.report import Found, report
 from databound.command import what_to_tell
-from databound.device import OnDevice
 from databound.exit_codes import Exit
-from databound.job import Job
-from databound.page import line_of
-from databound.ranges import scatter_of
-from databound.report import Found, report
-from databound.runs import restored
-from databound.setting import Changes, as_arguments
+from databound.measure.device import OnDevice
+from databound.measure.runs import restored
+from databound.measure.setting import Changes, as_arguments
+from databound.model.job import Job
+from databound.model.ranges import scatter_of
 from databound.thresholds import AS_GOOD, EPOCHS, MOST_ROWS
 from lessonkit.engine.machine import Handling
 from lessonkit.pictures.drawing import PAPER

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from databound.patching import Line
-from databound.rewriting import CannotRewriteError, diff
+from databound.script.patching import Line
+from databound.script.rewriting import CannotRewriteError, diff
 
 WORKERS = {"num_workers": 2, "persistent_workers": True}
 ONE_LINE = """\

@@ -5,11 +5,11 @@ import json
 import pytest
 from support.modelled_jobs import PAID, SAMPLES, Modelled
 
-from databound.advice import recommended
-from databound.inside import Inside, Part
-from databound.page import Recommendation
-from databound.roofs import GIL_OF_LOOP, GIL_OF_WORKERS, NO_SECOND_PASS
-from databound.storage import Pass, Read, Storage
+from databound.advise.advice import recommended
+from databound.advise.page import Recommendation
+from databound.advise.roofs import GIL_OF_LOOP, GIL_OF_WORKERS, NO_SECOND_PASS
+from databound.measure.inside import Inside, Part
+from databound.measure.storage import Pass, Read, Storage
 from lessonkit.explain.roofs import Roofs
 
 DATA_BOUND = Modelled(0.020, 0.010, computes=False)

@@ -13,9 +13,9 @@ from support.stand_in_device import Clock
 from support.training_step import train_on
 
 from databound import command
-from databound.as_main import as_before
-from databound.epochs import TrainingLoops
-from databound.stored_runs import load_run
+from databound.script.as_main import as_before
+from databound.whole_runs.loops import TrainingLoops
+from databound.whole_runs.stored_runs import load_run
 
 pytestmark = pytest.mark.usefixtures("workers_gone")
 

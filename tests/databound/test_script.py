@@ -18,7 +18,7 @@ from support import stand_in_torch
 
 from databound.door import opened
 from databound.ends import StepsEndedError
-from databound.script import (
+from databound.script.caught import (
     GRADIENTS_OF_A_BATCH,
     GRADIENTS_WITHOUT_A_LOADER,
     LONGER,
@@ -502,7 +502,7 @@ def test_an_epoch_is_said_to_be_so_long(known: int, said: int) -> None:
 def test_a_subclass_with_a_length_of_its_own_is_said_to_be_long_once() -> None:
     told = list[int]()
 
-    class OneMore(DataLoader):  # type: ignore[misc]
+    class OneMore(DataLoader):  # type: ignore[misc, valid-type]
         def __len__(self) -> int:
             return len(self.sampler) and 1 + super().__len__()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from databound.sendable import refuse_unsendable
+from databound.measure.sendable import refuse_unsendable
 
 
 class Images:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from databound.runs import LoaderAndStep, passes_for
+from databound.measure.runs import LoaderAndStep, passes_for
 from databound.thresholds import LATER_EPOCHS
 
 pytestmark = pytest.mark.usefixtures("workers_gone")

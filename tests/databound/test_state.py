@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from databound import machine, measure_job, measuring, probe, state
-from databound.batches import bytes_of
-from databound.state import Training, kept, reached
+from databound import machine, measure_job, probe
+from databound.measure import state
+from databound.measure.batches import bytes_of
+from databound.measure.state import Training, kept, reached
+from databound.model import measuring
 from databound.thresholds import Durations
 
 

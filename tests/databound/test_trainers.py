@@ -5,10 +5,10 @@ from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any
 
+from databound.advise.wording import as_call, in_their_words
 from databound.origin import InScript
-from databound.patching import Line
-from databound.trainers import Arguments, arguments_of_trainer
-from databound.wording import as_call, in_their_words
+from databound.script.patching import Line
+from databound.script.trainers import Arguments, arguments_of_trainer
 
 HERE = __file__
 

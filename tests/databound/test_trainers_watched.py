@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from databound import callbacks, watch
-from databound.epochs import Epoch
+from databound.whole_runs.epochs import Epoch
 
 torch: Any = pytest.importorskip("torch")
 pytestmark = [

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from support.training_step import train_on
 
-from databound.epochs import Epoch, TrainingLoops
-from databound.trying import Forced, Settings, as_text, read_settings, threads_forced
+from databound.script.trying import Forced, Settings, as_text, read_settings, threads_forced
+from databound.whole_runs.epochs import Epoch
+from databound.whole_runs.loops import TrainingLoops
 
 pytestmark = pytest.mark.usefixtures("workers_gone")
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from support.modelled_jobs import Modelled
 
-from databound.thresholds import USUAL
-from databound.uneven import (
+from databound.measure.uneven import (
     Timed,
     Uneven,
     factors,
@@ -17,7 +16,8 @@ from databound.uneven import (
     whole_turns,
     without_hiccups,
 )
-from databound.watching import Watch
+from databound.measure.watching import Watch
+from databound.thresholds import USUAL
 
 
 def settings(workers: int) -> list[bool]:

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
-from databound.unsaved import TRACKERS_OFF, Unsaved, saving_nothing
+from databound.script.unsaved import TRACKERS_OFF, Unsaved, saving_nothing
 
 
 class Trainer:

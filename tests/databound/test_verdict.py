@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from databound.advise.verdict import VERDICTS, Facts, decide
 from databound.thresholds import (
     FULL,
     HIDDEN,
@@ -14,7 +15,6 @@ from databound.thresholds import (
     STEP_COUNTS,
     WORTH,
 )
-from databound.verdict import VERDICTS, Facts, decide
 
 A_LITTLE = 0.001
 

@@ -288,7 +288,7 @@ def test_functions_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_loops_are_probed(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("databound.three_runs.perf_counter", clock.monotonic)
+    monkeypatch.setattr("databound.advise.three_runs.perf_counter", clock.monotonic)
     loader = ArtificialDataset(30, open=0, read=0.004).map(cost=0.002)
     for probed, kind in ((loader, "they take turns"), (loader.prefetch(2), "data-bound")):
         assert probe(probed, clock.compute).kind == kind

@@ -78,7 +78,8 @@ def test_the_site_is_walked_through_before_it_is_published() -> None:
     assert "make test-site" in runs
     assert jobs["publish"]["needs"] == "build"
     # Also what `make test` runs of it each time
-    short, long = targets.TARGETS["test-site"].runs
+    firefox, short, long = targets.TARGETS["test-site"].runs
+    assert firefox == ("tools.firefox",)
     assert "tests/delivery/site" in short
     assert "-m" not in short
     assert long[-2:] == ("-m", "long")

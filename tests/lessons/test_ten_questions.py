@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from databound.three_runs import ThreeRuns
+from databound.advise.three_runs import ThreeRuns
 from lessonkit import (
     AUTOTUNE,
     ArtificialDataset,

@@ -400,7 +400,8 @@ SPANS = """() => [...document.querySelectorAll(".lk-head text, .lk-ghosts text")
 
 def test_on_a_phone_no_time_at_a_timeline_lies_on_the_other(visit: Visit) -> None:
     visit.page.set_viewport_size({"width": PHONE, "height": 900})
-    six, once = ArtificialDataset(6), {"num_epochs": 1}
+    six = ArtificialDataset(6)
+    once: dict[str, Any] = {"num_epochs": 1}
     two, three = (six.map(cost=0.030, num_parallel_calls=calls) for calls in (2, 3))
     Alone(visit, show(two, pinned=three, **once))
     playhead = visit.page.get_by_role("slider", name="Time in the run")

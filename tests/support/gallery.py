@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lessonkit.widgets.widget import Page
     from tools.browser import Visit
 
-ONCE = {"num_epochs": 1}
+ONCE: dict[str, Any] = {"num_epochs": 1}
 Hand = Callable[["Locator"], None]  # brings a widget into its state
 
 

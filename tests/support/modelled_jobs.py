@@ -6,13 +6,13 @@ from math import ceil
 from typing import Any, NamedTuple
 
 import lessonkit
-from databound.device import OnDevice
-from databound.job import Job
-from databound.measuring import measure_subject
-from databound.setting import Setting
+from databound.measure.device import OnDevice
+from databound.measure.setting import Setting
+from databound.measure.uneven import spread
+from databound.measure.watching import Watch, WatchedBatch
+from databound.model.job import Job
+from databound.model.measuring import measure_subject
 from databound.thresholds import Durations
-from databound.uneven import spread
-from databound.watching import Watch, WatchedBatch
 from lessonkit import Dataset, Handling, Machine, benchmark, work
 
 BATCHES = 60  # of an epoch

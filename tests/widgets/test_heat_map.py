@@ -52,7 +52,7 @@ def test_a_try_lights_one_square() -> None:
 def test_the_tuner_walks_as_autotune_does() -> None:
     _, told = Said(shown()).ask({"do": "walk"})
     steps = autotune(two_maps(AUTOTUNE, AUTOTUNE)[0], num_epochs=1).steps
-    walked = []
+    walked = list[list[object]]()
     for step in steps:
         why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
         if walked and step.change.count("->") == 2:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from databound.three_runs import ThreeRuns
-from databound.verdict import VERDICTS
+from databound.advise.three_runs import ThreeRuns
+from databound.advise.verdict import VERDICTS
 from delivery.classroom import exam
 
 SEED = 1

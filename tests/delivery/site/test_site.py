@@ -240,7 +240,8 @@ def test_the_opening_of_a_lesson_ends_at_its_first_question(path: Path) -> None:
 
 def test_the_field_guide_opens_with_its_questions() -> None:
     path = pages.ROOT / "notebooks" / f"{FIELD_GUIDE}.ipynb"
-    text = opening(pages.for_browser(json.loads(path.read_bytes())))
+    notebook = pages.for_browser(json.loads(path.read_bytes()))
+    text = opening(notebook, pages.widgets_of(FIELD_GUIDE))
     assert re.findall("<h2[^>]*>([^<]*)", text)[0] == "By question"
     assert text.count('href="#') >= 18
 

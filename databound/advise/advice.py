@@ -1,0 +1,171 @@
+"""`recommend`: measure a job, compare its settings, try the best, and say what to change."""
+
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from lessonkit.engine import check
+
+from ..measure.inside import Inside, look_inside
+from ..measure.runs import LoaderAndStep, Subject
+from ..measure.setting import Setting
+from ..measure.state import Training
+from ..model.job import Job
+from ..model.measuring import Note, Tell, measured, note_nothing
+from ..thresholds import EPOCHS, ROUNDS, TRIED, USUAL
+from .choosing import Choice, bounds_of, choose, combinations, facts_of, rank, with_trials
+from .knobs import TriedKnob, try_knobs
+from .page import LAST_WORDS, Recommendation, described
+from .rows import forecast_row
+from .trials import by_place, by_words, seconds_with_start, try_best
+from .verdict import LOADER_FILLS_THE_CORES, Verdict, changed_meanwhile, decide, differ
+from .verdict import verdict as verdict_of
+
+# Verdicts after which the loader's slowest part is what to make cheaper
+THE_LOADER_DECIDES = ("data-bound", "they take turns", "both want the same cores")
+
+
+def recommend(
+    loader: Any, step: Callable[[Any], object] | None = None, *, put_back: bool = True
+) -> Recommendation:
+    """Measure a PyTorch *loader* with a *step*, and say what to change and what that saves.
+
+    It takes about half a minute: 15 s to measure, and ten to run the best settings beside the job as it
+    is, and twenty more if that differs from run to run. The start of workers is added to that, and
+    takes long if they are not forked; so do batches that take long. A setting that fails is
+    dropped, and the page says so. *step* is really called, with batches of the loader, and may take
+    them apart. What it trains is *put_back*: modules, optimisers and schedules that its code names,
+    and the page says which. Some lines of text are printed as it goes on. Random states and the
+    number of threads are restored. Instead of both, *loader* may be a `Job` that `measure_job`
+    gave, or one that was stored: of a stored one nothing is run.
+
+    Raises TypeError if it is no loader, ValueError for one that gives nothing, and
+    RuntimeError that says at which batch the loader or the step raised.
+    """
+    if isinstance(loader, Job):
+        return recommended(loader, put_back=put_back)
+    step = check.function("step", step)
+    job = measured(
+        loader, step, tell=print, command="recommend(loader, step)", put_back=put_back
+    )
+    return recommended(job, put_back=put_back)
+
+
+def recommended(
+    job: Job, tell: Tell = print, note: Note = note_nothing, *, put_back: bool = True
+) -> Recommendation:
+    """Return the page on a *job*: the best settings are really run, unless it was stored.
+
+    *tell* beforehand how long that takes, and *note* each number as it comes. What the step
+    trains is *put_back*.
+    """
+    error = job.numbers.noise
+    now = forecast_row(job, {})
+    verdict = decide(facts_of(job, now, error))
+    bounds = bounds_of(job, now)
+    if verdict.kind in LAST_WORDS:
+        return Recommendation(
+            job,
+            verdict,
+            bounds,
+            error,
+            [now],
+            knobs=knobs_of(job, job.now, verdict, None, put_back=put_back),
+            training=trained_by(job.subject),
+        )
+    rows = rank(job, [forecast_row(job, changes) for changes in combinations(job)])
+    table = [now, *rows]
+    trials = by_place(job.trials, table) if job.trials else None
+    durations = USUAL.for_training(EPOCHS * now.mean if job.whole else 0.0)
+    if job.subject is not None:
+        each = [seconds_with_start(job, row, durations) for row in table[: TRIED + 1]]
+        # Each round is between two runs of the job as it is
+        seconds = math.ceil(ROUNDS * sum(each) + each[0])
+        tell(
+            f"trying the best {TRIED} settings beside the job as it is: about {seconds} s, "
+            f"and up to {max(seconds, math.ceil(durations.trials))} s if its runs differ"
+        )
+        with what_it_trains_put_back(job.subject, put_back=put_back):
+            trials = try_best(job, job.subject, table, durations, note)
+        job.trials = by_words(trials, table)
+    if trials is not None:
+        # Forecasts know more now
+        table = with_trials([forecast_row(job, row.changes) for row in table], trials)
+        bounds = bounds_of(job, table[0])
+    choice = choose(job, table, trials, bounds, error)
+    tried = table[0].tried
+    if tried is not None and not choice.worth and differ(now.mean, tried):
+        # That nothing is worth changing would be said of two jobs, and of none of them
+        return Recommendation(
+            job,
+            changed_meanwhile(now.mean, tried),
+            bounds,
+            choice.error,
+            [table[0]],
+            training=trained_by(job.subject),
+        )
+    table = [table[0], *rank(job, table[1:])]
+    verdict = verdict_beside(choice, job, verdict)
+    inside = seen_inside(job, tell) if verdict.kind in THE_LOADER_DECIDES else None
+    best = choice.worth[0].row.changes if choice.worth else {}
+    knobs = knobs_of(job, job.setting(**best), verdict, inside, put_back=put_back)
+    return Recommendation(
+        job,
+        verdict,
+        bounds,
+        choice.error,
+        table,
+        changes=[described(job, one) for one in choice.worth],
+        alike=choice.alike,
+        failed=trials.failed if trials else [],
+        too_long=trials.too_long if trials else [],
+        inside=inside,
+        knobs=knobs,
+        training=trained_by(job.subject),
+    )
+
+
+def verdict_beside(choice: Choice, job: Job, said: Verdict) -> Verdict:
+    """Return the verdict that was *said*, unless a change of this *choice* shows that cores are left."""
+    now = job.now.num_workers
+    more = any(one.row.changes.get("num_workers", now) > now for one in choice.worth)
+    if more and said.advice == LOADER_FILLS_THE_CORES:
+        return verdict_of(said.kind)
+    return said
+
+
+def what_it_trains_put_back(
+    subject: Subject, *, put_back: bool
+) -> AbstractContextManager[None]:
+    """Return a block after which what a real step trains is as before, if it is to be *put_back*."""
+    if put_back and isinstance(subject, LoaderAndStep):
+        return subject.put_back()
+    return nullcontext()
+
+
+def knobs_of(
+    job: Job, setting: Setting, verdict: Verdict, inside: Inside | None, *, put_back: bool
+) -> list[TriedKnob]:
+    """Return what helps besides a *setting*, by real runs; nothing if these cannot tell."""
+    if job.subject is None or verdict.kind == "cannot tell":
+        return []
+    with what_it_trains_put_back(job.subject, put_back=put_back):
+        return try_knobs(job, job.subject, setting, verdict, inside)
+
+
+def trained_by(subject: Subject | None) -> Training | None:
+    """Return what a real step trained and what of it was put back; None if it was to stay."""
+    return subject.training if isinstance(subject, LoaderAndStep) else None
+
+
+def seen_inside(job: Job, tell: Tell = print) -> Inside | None:
+    """Return where the time of a *job*'s loader goes; None if nothing of it can be run.
+
+    Of batches that take long there is no time to see a second one twice.
+    """
+    each = job.numbers.works + job.numbers.waits
+    if not isinstance(job.subject, LoaderAndStep) or 4 * each > USUAL.most:
+        return None
+    tell(f"looking inside the loader: about {max(2 * USUAL.inside, 4 * each):.0f} s")
+    return look_inside(job.subject)
