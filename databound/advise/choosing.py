@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..measure.setting import Changes
 from ..model.job import Job
-from ..model.ranges import Scatter, variance_of_median
+from ..ranges import Scatter, variance_of_median
 from ..thresholds import (
     AS_GOOD,
     DEPTHS,

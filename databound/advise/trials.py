@@ -13,7 +13,7 @@ from ..measure.setting import Setting, as_arguments
 from ..model.comparing import Compared, Expected, compared, learn
 from ..model.job import Job, Stored, least_batches
 from ..model.measuring import Note, note_nothing
-from ..model.ranges import Scatter, scatter_of
+from ..ranges import Scatter, scatter_of
 from ..thresholds import AS_GOOD, DEPTHS, MOST_ROUNDS, ROUNDS, TRIED, USUAL, Durations
 from .rows import TableRow
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median, median_low
 from typing import Literal, NamedTuple
 
-from ..model.ranges import Scatter
+from ..ranges import Scatter
 from ..thresholds import COMPUTES, FEWEST, READY_FOR, STARTING, TOO_FEW, WAITS_ABOVE
 from .device import OnDevice
 from .uneven import (

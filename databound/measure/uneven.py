@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import fmean, median, pstdev, variance
 from typing import NamedTuple
 
-from ..model.ranges import student
+from ..ranges import student
 from ..thresholds import EVEN, HICCUP, LONG_STEP, NEIGHBOURS, RANGE_HOLDS
 
 # Multiples of the golden ratio, less whole numbers, lie evenly between 0 and 1

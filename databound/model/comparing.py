@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ..measure.setting import Setting
 from ..measure.uneven import phase_of
 from ..measure.watching import Watch
+from ..ranges import Scatter, scatter_of
 from ..thresholds import AT_ONCE, BEHIND, COMPARED, FILL
 from .job import Job
-from .ranges import Scatter, scatter_of
 
 
 class Compared(NamedTuple):

@@ -15,9 +15,9 @@ from ..measure.runs import Subject
 from ..measure.setting import Setting, Value
 from ..measure.uneven import Uneven
 from ..origin import Origin, origin_of
+from ..ranges import Scatter
 from ..thresholds import AS_GOOD, AS_MANY, BEHIND, FILL, UNMEASURED
 from .forecast import Epochs, Model, Options, between
-from .ranges import Scatter
 
 Stored = dict[str, Any]
 """What is written to a file as JSON."""

@@ -34,6 +34,7 @@ from ..measure.setting import Setting
 from ..measure.uneven import Uneven
 from ..measure.watching import Watch
 from ..origin import InScript, origin_now
+from ..ranges import Scatter, scatter_of
 from ..thresholds import (
     BESIDE,
     BESIDE_EACH,
@@ -54,7 +55,6 @@ from ..thresholds import (
 )
 from .comparing import compared, correct, setting_of
 from .job import Job, Seen, least_batches
-from .ranges import Scatter, scatter_of
 
 Tell = Callable[[str], object]
 """A function that is told in a sentence what comes next, and how long it takes."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from lessonkit.words import counted, milliseconds, number
 
-from ..model.ranges import student
+from ..ranges import student
 from ..script.trying import as_text
 from ..thresholds import STRETCHES
 from .epochs import Stretch, percent

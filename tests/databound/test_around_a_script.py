@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from databound.progress import WIDTH, Progress
-from databound.script.as_main import Program, ScriptExitError, as_before
 from databound.script import told_errors
+from databound.script.as_main import Program, ScriptExitError, as_before
 from databound.script.kept_apart import LAST_LINES, Apart
 from databound.script.told_errors import SENT_FRAME, users_traceback
 from databound.script.when_imported import when_imported

@@ -24,7 +24,7 @@ from databound.measure.setting import Setting
 from databound.measure.watching import Watch
 from databound.model.job import Seen
 from databound.model.measuring import measure_subject
-from databound.model.ranges import Scatter
+from databound.ranges import Scatter
 from databound.thresholds import AS_GOOD, MOST_ROUNDS, ROUNDS, TRIED, Durations
 
 SLOW = Modelled(0.30, 0.010, computes=False, batches=160)

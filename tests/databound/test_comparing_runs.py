@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from databound.model.ranges import student
 from databound.origin import Origin
+from databound.ranges import student
 from databound.script.trying import Settings
 from databound.whole_runs.comparing_runs import NotComparableError, compare, grouped, of_run
 from databound.whole_runs.epochs import Epoch, Stretch

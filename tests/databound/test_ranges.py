@@ -8,7 +8,7 @@ import pytest
 from databound.advise.choosing import Bounds, by_trials
 from databound.advise.rows import TableRow
 from databound.advise.trials import Trials
-from databound.model.ranges import Scatter, scatter_of, student
+from databound.ranges import Scatter, scatter_of, student
 from databound.thresholds import RANGE_HOLDS
 
 DRAWN = 2_000

@@ -25,7 +25,7 @@ from databound.measure.device import OnDevice
 from databound.measure.runs import restored
 from databound.measure.setting import Changes, as_arguments
 from databound.model.job import Job
-from databound.model.ranges import scatter_of
+from databound.ranges import scatter_of
 from databound.thresholds import AS_GOOD, EPOCHS, MOST_ROWS
 from lessonkit.engine.machine import Handling
 from lessonkit.pictures.drawing import PAPER

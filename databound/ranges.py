@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from ..thresholds import RANGE_HOLDS, WITHIN_RANGE
+from .thresholds import RANGE_HOLDS, WITHIN_RANGE
 
 # By how many numbers: order statistics of the normal distribution
 MEDIANS = {1: 1.0, 2: 1.0, 3: 1.346, 4: 1.193, 5: 1.434, 6: 1.288}
