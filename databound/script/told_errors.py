@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..code import is_own
 
-OURS = str(Path(__file__).parent)
+OURS = str(Path(__file__).parents[1])
 # A frame of ours in the text of an error that a worker has sent: its file, the line, marks under it
 SENT_FRAME = re.compile(
     rf'^ *File "{re.escape(OURS)}[^"]*", line \d+, in .*\n(?: {{4,}}(?!File ").*\n)*',

@@ -157,7 +157,7 @@ class Turns(NamedTuple):
             words += ["--set", as_text(changed)]
         if self.loader:
             words += ["--loader", self.loader]
-        return [sys.executable, "-m", __package__, *words, *self.program]
+        return [sys.executable, "-m", "databound", *words, *self.program]
 
 
 def by_turns(turns: Turns) -> Comparison:

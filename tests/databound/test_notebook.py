@@ -6,7 +6,7 @@ from time import sleep
 import pytest
 
 from databound import here, load_job
-from databound.advise import advice, choosing
+from databound.advise import advice, trials
 from databound.model import measuring
 from databound.thresholds import Durations
 from lessonkit import DataLoader, Dataset
@@ -16,7 +16,7 @@ SHORT = Durations(run=0.02, survey=0.02, again=0.0, trial=0.02)
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (advice, choosing, measuring):
+    for module in (advice, trials, measuring):
         monkeypatch.setattr(module, "USUAL", SHORT)
 
 

@@ -129,18 +129,23 @@ def test_workers_beyond_those_that_were_run_share_a_storage_at_its_limit() -> No
 
 
 def test_savings_hold_beside_programs_that_come_and_go() -> None:
-    job = VirtualJob(
-        Costs(works=0.02, step=0.01),
-        Setting(),
-        batches=200,
-        cores=2,
-        load=Load(cores=2, on=0.7, off=1.1, seed=3),
-    )
-    found = judge(job)
-    assert found.contradictions == []
-    first = found.page.changes[0]
-    assert first.sure == "confirmed by a real run"
-    assert abs(found.advised - first.saves) <= first.within
+    """A single range may fail, so what counts is how many of them hold."""
+    found = [beside_load(seed) for seed in range(20)]
+    assert [one.contradictions for one in found] == [[]] * 20
+    first = [one.page.changes[0] for one in found]
+    assert {change.sure for change in first} == {"confirmed by a real run"}
+    held = [
+        abs(one.advised - change.saves) <= change.within
+        for one, change in zip(found, first, strict=True)
+    ]
+    assert sum(held) >= 14
+
+
+def beside_load(seed: int) -> Judged:
+    """Judge a page on a job beside a load of other programs, which a *seed* draws."""
+    load = Load(cores=2, on=0.7, off=1.1, seed=seed)
+    costs = Costs(works=0.02, step=0.01)
+    return judge(VirtualJob(costs, Setting(), batches=200, cores=2, load=load))
 
 
 @pytest.mark.parametrize("workers", [2, 4, 8])

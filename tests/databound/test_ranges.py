@@ -1,15 +1,20 @@
 """Ranges hold as often as a page says: drawn runs, of which the truth is known."""
 
+import json
+from pathlib import Path
 from random import Random
 from statistics import fmean
 
 import pytest
 
 from databound.advise.choosing import Bounds, by_trials
+from databound.advise.page import HOLDS
 from databound.advise.rows import TableRow
 from databound.advise.trials import Trials
 from databound.ranges import Scatter, scatter_of, student
-from databound.thresholds import RANGE_HOLDS
+from databound.thresholds import RANGE_HOLDS, RANGES_HELD
+
+ROOT = Path(__file__).parents[2]
 
 DRAWN = 2_000
 # Of so many that each hold with RANGE_HOLDS, the share is known to 0.7 % (standard error)
@@ -82,3 +87,10 @@ def test_more_runs_are_nearer_and_fewer_repetitions_less_sure() -> None:
     assert scatter.range(4) == pytest.approx(scatter.range(1) / 2)
     assert student(2, RANGE_HOLDS) == pytest.approx(2.920, abs=1e-3)
     assert student(20, RANGE_HOLDS) == pytest.approx(1.725, abs=1e-3)
+
+
+def test_the_page_says_how_many_ranges_held_in_the_population() -> None:
+    stored = json.loads((ROOT / "evidence" / "data" / "population.json").read_text("utf-8"))
+    held = [one for job in stored["jobs"] for one in job["in_range"]]
+    assert round(fmean(held), 2) == RANGES_HELD
+    assert "of random jobs whose truth we know, 85 % did" in HOLDS

@@ -232,7 +232,7 @@ def test_a_page_that_differs_from_itself_by_half_does_not_say_that_nothing_is_to
 ) -> None:
     """Other programs came, or went, between the measuring and the trials."""
     job = SAVES_A_TENTH.job()
-    job.numbers.noise = 0.3  # so that no change is worth it
+    job.numbers.scatter = scatter_of([1.0, 1.6])  # so that no change is worth it
     job.subject = slower(times)
     found = recommended_for(job)
     assert found.changes == []

@@ -18,12 +18,13 @@ sys.modules["torch.utils.data"] = torch.utils.data
 """
 SHORT = """
 import sys
-from databound import advice, choosing, measuring
+from databound.advise import advice, trials
 from databound.command import main
+from databound.model import measuring
 from databound.thresholds import Durations
 
 short = Durations(run=0.05, survey=0.05, again=0.0, trial=0.05)
-advice.USUAL = choosing.USUAL = measuring.USUAL = short
+advice.USUAL = trials.USUAL = measuring.USUAL = short
 sys.exit(main())
 """
 
