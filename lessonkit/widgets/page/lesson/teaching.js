@@ -82,6 +82,9 @@ export class Teaching {
     line.append(this.alone, this.moves, this.node);
     document.addEventListener(REVEAL, ({ target }) => this.lead(target));
     window.addEventListener(RECALL, () => this.is(this.alone) && this.show(this.first(), false));
+    // The editor puts in one cell after another, so sections come and grow.
+    const grown = new MutationObserver(() => this.is(this.alone) && this.show(this.at, false));
+    grown.observe(cellsAround(this.notebook())[0].parentElement, { childList: true });
     const isPhone = matchMedia("(max-width: 600px)").matches;
     if (chosen() !== "yes" && (chosen() || !isPhone)) return;
     attributes(this.alone, { "aria-pressed": "true" });
@@ -110,13 +113,14 @@ export class Teaching {
     return open.find((node) => node.offsetParent) ?? this.el;
   }
 
-  // A section begins at a heading of the first or the second level.
+  // A section begins at a heading of the first or the second level; what stands before the first one
+  // belongs to it.
   sections() {
-    const sections = [];
+    const sections = [{ title: "", cells: [] }];
     for (const cell of cellsAround(this.notebook())) {
       const { level, title } = headingOf(cell);
-      const begins = level <= 2;
-      if (begins || !sections.length) sections.push({ title: begins ? title : "", cells: [] });
+      if (level <= 2 && sections.at(-1).title) sections.push({ title, cells: [] });
+      else if (level <= 2) sections[0].title = title;
       sections.at(-1).cells.push(cell);
     }
     return sections;
