@@ -113,6 +113,21 @@ test("a page without tags knows sections by their titles", () => {
   assert.equal(isHidden("plays"), true); // "Play" tells as well
 });
 
+test("a notebook that is marked for its look has the cells that it marks, at any depth", () => {
+  const other = LESSON.replaceAll("id=", "data-id=");
+  const window = `<div class="jp-WindowedPanel-window">${LESSON}</div>`;
+  page.document.body.innerHTML = `<div class="jp-Notebook lk-lesson">${window}</div><div class="jp-Notebook">${other}</div>`;
+  const cells = cellsAround(byId("first"));
+  assert.deepEqual(cells, [...byId("first").closest(".jp-WindowedPanel-window").children]);
+});
+
+test("what is shown of a lesson before its notebook has its own children as cells", () => {
+  const opening = `<main class="lk-lesson">${LESSON}</main>`;
+  page.document.body.innerHTML = `${opening}<div class="jp-Notebook">${cell("<h2>One</h2>")}</div>`;
+  const cells = cellsAround(byId("first"));
+  assert.deepEqual(cells, [...byId("first").closest(".lk-lesson").children]);
+});
+
 test("the cells around a widget are what stands beside it where two headings meet", () => {
   page = openPage({ body: "<nav></nav><main><h2>a</h2><div id=in></div><h3>b¶</h3></main>" });
   const cells = cellsAround(byId("in"));

@@ -1,7 +1,8 @@
-// The cells of the lesson around a widget. JupyterLab and Voilà mark each by a class, and a page that
-// shows a part of a lesson before its notebook marks what holds them. In any other
-// page they are what stands side by side where the widget and two headings of the lesson meet; a
-// frame that holds the widget alone has none.
+// The cells of the lesson around a widget. JupyterLab and Voilà mark each by a class. A page that shows
+// a part of a lesson before its notebook marks what holds them, by the class that a notebook has for its
+// look; but between a notebook and its cells there are other nodes. In any other page they are what
+// stands side by side where the widget and two headings of the lesson meet; a frame that holds the
+// widget alone has none.
 
 import { attributes, findAll, html } from "../base/dom.js";
 import { take } from "../base/keyboard.js";
@@ -27,7 +28,7 @@ export function cellsAround(el) {
   if (!document.getElementById("lk-away")) {
     document.head.append(html("style", { id: "lk-away" }, AWAY));
   }
-  const part = el.closest(".lk-lesson");
+  const part = el.closest(".lk-lesson:not(.jp-Notebook)");
   if (part) return [...part.children];
   const marked = (el.closest(".jp-Notebook") ?? document).querySelectorAll(".jp-Cell");
   if (marked.length) return [...marked];
