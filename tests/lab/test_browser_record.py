@@ -114,12 +114,13 @@ def assert_shows(view: Any, **values: Any) -> None:
         )
 
 
-def baseline_speed(baseline: int, samples: int) -> str:
+def compared(baseline: int, samples: int) -> str:
     """What a view says of so many samples beside a baseline run of so many."""
-    times = number(
-        engine(samples=baseline)["perSample"] / engine(samples=samples)["perSample"]
-    )
-    return f"{times}×"
+    was = engine(samples=baseline)
+    own = engine(samples=samples)
+    (total,) = (value for value, what in was["figures"] if what.startswith("for "))
+    times = number(was["perSample"] / own["perSample"])
+    return f"was {total} for {baseline} samples: per sample {times} times as fast"
 
 
 def looks(view: Any) -> list[str]:
@@ -156,7 +157,7 @@ def work(page: Any) -> None:
     assert_shows(view, samples=4, read=15)
     view.get_by_role("button", name="Keep this run as the baseline run").click()
     view.locator("[data-name=samples]").press("ArrowRight")
-    view.get_by_text(baseline_speed(4, 5), exact=True).wait_for()
+    view.get_by_text(compared(4, 5), exact=True).wait_for()
     for shown in "memory", "waits":
         view.get_by_role("button", name=f"Show the {shown}").click()
     task.get_by_role("button", name="Show the next hint").click()
@@ -215,7 +216,7 @@ def test_after_restart_and_run_all_everything_is_there_and_every_number_is_true(
     assert drawn != "not drawn yet"
     assert {*others} == {"not drawn yet"}
     view, task = (page.locator(f".lk:has({one})") for one in (".lk-formula", ".lk-goals"))
-    view.get_by_text(baseline_speed(4, 5), exact=True).wait_for()
+    view.get_by_text(compared(4, 5), exact=True).wait_for()
     assert view.locator("[data-name=samples]").get_attribute("aria-valuetext") == "5"
     assert looks(view) == ["memory"]
     task.get_by_text("Passed: every goal is met.").wait_for()

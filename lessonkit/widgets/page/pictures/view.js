@@ -221,7 +221,9 @@ export class View {
     const factor = was / own;
     const times =
       factor < 1 ? `${number(1 / factor)} times as slow` : `${number(factor)} times as fast`;
-    const told = before && before[0] !== value ? `was ${before[0]}: ${times}` : times;
+    const isOther = before && before[1] !== what; // 5 samples take longer than 4, and may be faster
+    const figure = isOther ? `${before.join(" ")}: per sample` : `${before?.[0]}:`;
+    const told = before && before[0] !== value ? `was ${figure} ${times}` : times;
     const name = factor === 1 ? "" : factor < 1 ? "lk-wrong" : "lk-right";
     return [html("b", { class: name }, factor === 1 ? "as fast" : told), " as the baseline run"];
   }
