@@ -31,7 +31,9 @@ SEEN = """(id) => {
     return {
         is_old: Boolean(isOld),
         values: Object.fromEntries(fields.map((one) => [one.dataset.name, valueOf(one)])),
-        figures: text(":is(.lk-main, .lk-figures) b"), words: text(".lk-words:not(.lk-verdict *)"),
+        figures: [...node.querySelectorAll(":is(.lk-main, .lk-figures) b")]
+            .map((one) => [one.textContent, one.nextElementSibling.textContent]).sort(),
+        compared: text(".lk-was"), words: text(".lk-words:not(.lk-verdict *)"),
         formula: text(".lk-formula > b, .lk-formula > [aria-live]"), goals: text(".lk-goals li"),
         said: text(".lk-verdict, .lk-tries"),
         left: all.map((one) => one.getAttribute("aria-label") + one.getAttribute("aria-valuetext")
@@ -47,6 +49,12 @@ TURN = """(id) => {
         else one.value = Number(value) < Number(max ?? count) ? Number(value) + 1 : Number(value) - 1;
         for (const kind of ["input", "change"]) one.dispatchEvent(new Event(kind, { bubbles: true }));
     }
+}"""
+# What a run could be at best is told to who asks.
+ASK_LIMIT = """(id) => {
+    const { widgets } = jupyterapp.shell.currentWidget.content;
+    const { node } = widgets.find(({ model }) => model.id === id);
+    node.querySelector("[title='Show the limit'][aria-pressed=false]").click();
 }"""
 # Puts down an answer that is most likely wrong, and commits to it where that is one click.
 ANSWER = """(id) => {
@@ -114,23 +122,35 @@ def seen(page: Any, cell: str) -> Any:
     return found
 
 
+def speed_beside(drawn: Any, pinned: Any) -> str:
+    """What a page says of the speed of a run, beside its baseline run."""
+    if drawn["summary"] == pinned["summary"]:
+        return "\u00a0"
+    factor = pinned["perSample"] / drawn["perSample"]
+    if factor == 1:
+        return "as fast as the baseline run"
+    if factor < 1:
+        return f"{number(1 / factor)} times as slow as the baseline run"
+    return f"{number(factor)} times as fast as the baseline run"
+
+
 def assert_true(page: Any, cell: str, view: Explore) -> Any:
     """Every number that a view shows is that of the engine, for the values of its controls."""
     deadline = monotonic() + PATIENT
     while True:
         found = seen(page, cell)
-        drawn = view.picture(view.values(found["values"]))[1]
-        figures = [value for value, _ in drawn["figures"]]
-        pinned = json.loads(view.state)["pinned"]
-        if pinned and pinned["summary"] != drawn["summary"]:
-            figures.insert(1, f"{number(pinned['perSample'] / drawn['perSample'])}×")
-        wanted = [figures, [drawn["summary"]]]
+        drawn = view.compared(view.values(found["values"]))
+        pinned = drawn.get("pinned", json.loads(view.state)["pinned"])
+        compared = [speed_beside(drawn, pinned)] if pinned else []
+        figures = sorted([value, what] for value, what in drawn["figures"])
+        wanted = [figures, compared, [drawn["summary"]]]
         if view.formula:
             judged = drawn["formula"]
             wanted.append([judged["value"], judged["said"]])
         if view.task:
             wanted.append([said for _, said in drawn["verdict"]["goals"]])
-        shown = [found["figures"], found["words"]]
+        faster = [re.sub("^was .*: ", "", text) for text in found["compared"]]
+        shown = [found["figures"], faster, found["words"]]
         shown += (
             [[re.sub("^ ?[✓✗≤] ", "", text) for text in found["formula"]]]
             if view.formula
@@ -167,6 +187,7 @@ def test_a_lesson_that_is_loaded_again_is_as_it_was_left(
         page.evaluate(ANSWER, cell)
         seen(page, cell)
     for cell, view in views.items():
+        page.evaluate(ASK_LIMIT, cell)
         assert_true(page, cell, view)
         page.evaluate(TURN, cell)
         assert_true(page, cell, view)
