@@ -216,16 +216,16 @@ export class View {
 
   // Beside a baseline run there is room for this from the start: or the head would grow under a hand.
   compared([value, what], own, was) {
-    const before = this.pinned.figures.find((figure) => isAlike(figure[1], what));
     if (!own || !was || this.pinned.summary === this.scene.summary) return ["\u00a0"];
     const factor = was / own;
-    const times =
-      factor < 1 ? `${number(1 / factor)} times as slow` : `${number(factor)} times as fast`;
-    const isOther = before && before[1] !== what; // 5 samples take longer than 4, and may be faster
-    const figure = isOther ? `${before.join(" ")}: per sample` : `${before?.[0]}:`;
-    const told = before && before[0] !== value ? `was ${figure} ${times}` : times;
+    const turned = `${number(Math.max(factor, 1 / factor))} times as`;
+    const times = factor === 1 ? "as fast" : factor < 1 ? `${turned} slow` : `${turned} fast`;
+    // A total of more samples takes longer, and these may be faster.
+    const before = this.pinned.figures.find(([, name]) => name === what)?.[0];
+    const isChanged = factor !== 1 && before !== value;
+    const told = !before ? `per sample ${times}` : isChanged ? `was ${before}: ${times}` : times;
     const name = factor === 1 ? "" : factor < 1 ? "lk-wrong" : "lk-right";
-    return [html("b", { class: name }, factor === 1 ? "as fast" : told), " as the baseline run"];
+    return [html("b", { class: name }, told), " as the baseline run"];
   }
 
   at = (micros) => {
@@ -278,6 +278,3 @@ export class View {
     named(this.playButton, "Play", "play");
   }
 }
-
-// Whether two figures of two runs are the same one: "for 6 samples" is "for 3 samples".
-const isAlike = (one, other) => one.split(" ")[0] === other.split(" ")[0];
