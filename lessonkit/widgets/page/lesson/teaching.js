@@ -145,7 +145,10 @@ export class Teaching {
     this.moves.hidden = !on;
     this.before.disabled = this.at === 0;
     this.after.disabled = this.at === sections.length - 1;
-    this.title.textContent = `${this.at + 1} of ${sections.length}: ${sections[this.at].title}`;
+    const { title, cells } = sections[this.at];
+    const isPart = cells[0]?.closest(".lk-lesson:not(.jp-Notebook)"); // how many follow is not known yet
+    const place = isPart ? `${this.at + 1}` : `${this.at + 1} of ${sections.length}`;
+    this.title.textContent = `${place}: ${title}`;
     if (on && comes) sections[this.at].cells[0].scrollIntoView({ block: "start" });
   }
 }
