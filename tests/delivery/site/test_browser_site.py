@@ -33,7 +33,6 @@ from support.school import (
 
 from delivery.classroom.answers import collected, table
 from delivery.site import fetch, pages, python
-from delivery.site.opening import opening
 from tools.browser import COMPLAINTS, Browser, Visit, serious_violations
 from tools.lesson import lesson
 
@@ -125,8 +124,11 @@ IS_IN = """(scheme) => {
     const ground = getComputedStyle(document.body).getPropertyValue("--jp-layout-color1").trim();
     return scheme === (["white", "#fff"].includes(ground) ? "light" : "dark");
 }"""
-PUT_OPENING = """(text) => {
-    document.body.innerHTML = `<main id="lessons-opening" tabindex="0">${text}</main>`;
+# The colour that is seen behind a node.
+GROUND = """(one) => {
+    const colour = (node) => getComputedStyle(node).backgroundColor;
+    while (colour(one) === "rgba(0, 0, 0, 0)") one = one.parentElement;
+    return colour(one);
 }"""
 MOVED = 3  # px: nobody sees that
 WAITS_FOR_EVER = "export const loadPyodide = () => new Promise(() => 0);"
@@ -588,25 +590,23 @@ def test_a_link_in_the_text_before_the_lesson_opens_later_and_back_leads_back(
 
 
 def test_a_drawing_of_the_opening_is_dark_where_the_page_is(
-    visit: Visit, start_page: str
+    site: Site, browser: Browser
 ) -> None:
-    page = visit.page
-    page.emulate_media(color_scheme="dark")
-    page.goto(f"{start_page}/index.html")  # for its style
-    # Its scripts look for what is then put away
-    page.wait_for_function("Boolean(document.getElementById('lessons-download').onclick)")
-    kept = json.loads((ROOT / "notebooks" / f"{LESSONS[1]}.ipynb").read_text())
-    name = LESSONS[1]
-    page.evaluate(PUT_OPENING, opening(pages.for_browser(kept), pages.widgets_of(name)))
-    kitchen = page.get_by_role("img", name="A kitchen")
-    ground = kitchen.locator("> rect").evaluate("(one) => getComputedStyle(one).fill")
-    page_ground = page.locator("#lessons-opening").evaluate(
-        "(one) => getComputedStyle(one).backgroundColor"
-    )
-    assert ground == page_ground
-    ink = kitchen.locator("text").first.evaluate("(one) => getComputedStyle(one).fill")
-    assert min(map(int, re.findall(r"\d+", ink))) > 200
-    assert not serious_violations(page, "#lessons-opening")
+    held: list[Route] = []
+    with browser.started_with(), browser.visit(MOST) as visit:  # it has kept nothing
+        page = visit.page
+        page.emulate_media(color_scheme="dark")
+        page.route("**/build/jlab_core*", lambda route: held.append(route))
+        page.goto(site.lesson(LESSONS[1]), wait_until="commit")
+        begins = page.locator("#lessons-opening")
+        kitchen = begins.get_by_role("img", name="A kitchen")
+        ground = kitchen.locator("> rect").evaluate("(one) => getComputedStyle(one).fill")
+        assert ground == kitchen.evaluate(GROUND)
+        assert max(map(int, re.findall(r"\d+", ground))) < 50
+        ink = kitchen.locator("text").first.evaluate("(one) => getComputedStyle(one).fill")
+        assert min(map(int, re.findall(r"\d+", ink))) > 200
+        assert not serious_violations(page, "#lessons-opening")
+        assert visit.errors == []
 
 
 @pytest.mark.long
