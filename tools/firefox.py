@@ -21,7 +21,8 @@ FOLDER = targets.ROOT / "build" / "firefox"
 # Where Debian's package has the program and the libraries that come with it
 PROGRAM = FOLDER / "usr" / "lib" / "firefox-esr" / "firefox-esr"
 LIBRARIES = (PROGRAM.parent, FOLDER / "usr" / "lib" / f"{os.uname().machine}-linux-gnu")
-URI = re.compile(r"^'\S+' (\w[\w.+-]*)_\S+", re.M)
+# A package that apt says it would install, also one that lies in its cache already
+INSTALLED = re.compile(r"^Inst (\S+)", re.M)
 MISSING = (
     "There is no Firefox here, and no package of Debian's could be fetched. Install firefox-esr, or name a "
     "Firefox in LESSONKIT_FIREFOX."
@@ -53,9 +54,9 @@ def bring() -> str:
         return ""
     targets.say("Firefox is fetched from Debian's packages; that is 80 MB.")
     with TemporaryDirectory(prefix="lessonkit-firefox-") as folder:
-        ask = ["apt-get", "install", "--print-uris", "-y", "--no-install-recommends"]
+        ask = ["apt-get", "install", "--simulate", "--no-install-recommends"]
         told = subprocess.run([*ask, "firefox-esr"], capture_output=True, text=True)
-        names = URI.findall(told.stdout)
+        names = INSTALLED.findall(told.stdout)
         fetched = subprocess.run(["apt-get", "-q", "download", *names], cwd=folder)
         if not names or fetched.returncode:
             return ""
