@@ -56,7 +56,7 @@ class HeatMap(Page):
 
         search = Search({knob.name: len(knob.values) for knob in self.knobs}, run)
         search.found()
-        steps = []
+        steps = list[dict[str, Any]]()
         for step in search.steps:
             why = f"{'Taken' if step.accepted else 'Not taken'}: {step.why}."
             if steps and ", " in step.change:  # which has more than one number
