@@ -154,9 +154,9 @@ class Unsaved:
 def is_temporary(path: str) -> bool:
     """Whether a *path* is of no file that anybody keeps: libraries write their caches, too."""
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.abspath(path).startswith(
-        ("/dev/", "/proc/", tempfile.gettempdir(), caches)
-    )
+    whole = Path(os.path.abspath(path))
+    folders = ("/dev", "/proc", tempfile.gettempdir(), caches)
+    return any(whole.is_relative_to(folder) for folder in folders)
 
 
 def restoring(owner: Any, name: str, original: Any) -> Callable[[], None]:

@@ -106,6 +106,18 @@ def test_what_is_temporary_is_nobodys(
     assert unsaved.written == set()
 
 
+def test_a_folder_whose_name_only_begins_like_a_temporary_one_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "tmp"))
+    unsaved = Unsaved(lambda: True)
+    beside = str(tmp_path / "tmp-of-mine" / "last.pt")
+    assert unsaved.is_to_stay([beside])
+    assert not unsaved.is_to_stay([str(tmp_path / "tmp" / "last.pt")])
+    unsaved.note("open", (beside, "w", 0))
+    assert unsaved.written == {beside}
+
+
 def test_nothing_is_deleted_while_it_trains_and_what_was_not_saved_is_not_moved(
     library: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
