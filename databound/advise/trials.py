@@ -164,8 +164,7 @@ class Rounds:
             is_sure = rounds >= least and trials.spread() <= AS_GOOD
             if rounds >= ROUNDS and (is_late or is_sure):
                 break
-            for place in self.chosen:
-                self.try_one(place)
+            self.chosen = [place for place in self.chosen if self.try_one(place)]
             self.run_now()
 
     def choose(self) -> None:
@@ -207,6 +206,10 @@ class Rounds:
             raise
         except RuntimeError as error:
             trials.failed.append(f"{as_arguments(row.changes)}: {error}")
+            trials.took.pop(
+                place, None
+            )  # also what it took before: nobody wants to train with it
+            trials.private.pop(place, None)
             return False
         trials.took.setdefault(place, []).append(seconds_by(self.job, row, trial.found))
         if trial.private:
@@ -223,11 +226,9 @@ class Rounds:
         """Run a *row*, and tell what that came to."""
         trial = trial_of(self.job, self.subject, row, self.durations, self.expected)
         self.made += 1
-        setting = Setting(
-            num_workers=self.job.setting(**row.changes).num_workers,
-            threads=self.job.setting(**row.changes).threads,
-        )
-        self.found.setdefault(setting, []).append(trial.found)
+        setting = self.job.setting(**row.changes)
+        runs_with = Setting(num_workers=setting.num_workers, threads=setting.threads)
+        self.found.setdefault(runs_with, []).append(trial.found)
         each = (self.subject.clock() - self.began) / self.made
         left = max(0, (TRIED + 1) * ROUNDS + 1 - self.made) * each
         words = as_arguments(row.changes) or "as it is"

@@ -290,3 +290,26 @@ def test_a_run_that_gave_too_little_is_no_trial() -> None:
     trials = try_best(job, model, table)
     assert trials.took == {}
     assert trials.failed == ["num_workers=2: it gave too few batches to be compared"]
+
+
+def test_a_setting_that_fails_in_a_later_round_is_dropped_with_what_it_took() -> None:
+    class FailsAgain(Modelled):
+        """A loader that runs once with two workers when it is tried, and then no more."""
+
+        tried = -math.inf
+
+        def go(self, workers: int, seconds: float, **more: Any) -> Watch:
+            if workers == 2:
+                self.tried += 1
+                if self.tried > 1:
+                    raise RuntimeError("with a worker, the loader raised")
+            return super().go(workers, seconds, **more)
+
+    model = FailsAgain(0.020, 0.010, computes=False)
+    job = model.job()
+    model.tried = 0
+    changes: list[dict[str, int]] = [{}, {"num_workers": 2}, {"num_workers": 4}]
+    trials = try_best(job, model, [forecast_row(job, each) for each in changes])
+    assert model.tried == 2
+    assert trials.places == [2]
+    assert trials.failed == ["num_workers=2: with a worker, the loader raised"]
