@@ -22,6 +22,7 @@ from lessonkit.words import counted
 
 from ..ends import StepFailedError, StepsEndedError
 from .patching import Line, made_at, reads_in_order, users_line
+from .replaced import replaced
 from .told_errors import NotMeasuredError
 from .trainers import Arguments, arguments_of_trainer
 
@@ -100,9 +101,8 @@ class Script:
         self.thread = get_ident()
         self.caught: Caught | None = None
         self.stdout: TextIO | None = None  # the script's, while it does not run
-        self.asked = dict[
-            Line, None
-        ]()  # lines of the loaders that gave it batches, in order
+        # Lines of the loaders that gave it batches, in order
+        self.asked = dict[Line, None]()
         self.passes = list[greenlet.greenlet]()
         self.steps_of_a_pass: int | None = None  # when one has come to its end
         self.when_fed: Callable[[], object] = nothing  # called each time that we begin to
@@ -119,9 +119,8 @@ class Script:
         """Prepare to run the script from its beginning."""
         self.passes.append(greenlet.greenlet(self.run, self.main))
         self.backwards = 0  # calls of backward()
-        self.handed: dict[
-            int, int
-        ] = {}  # backwards at its last batch, by a loader's identity
+        # Backwards at its last batch, by a loader's identity
+        self.handed: dict[int, int] = {}
         self.told = set[int]()  # the identities of loaders whose true length it was told
         self.told_longer = False
         self.is_fed = False  # by us
@@ -439,11 +438,6 @@ class Handed:
 def refusing_ranks(script: Script) -> Iterator[None]:
     """Leave *script* in the block when it starts processes by PyTorch's functions for those that train."""
     starts: Any = getattr(script.torch, "multiprocessing", None)
-    originals = {
-        name: getattr(starts, name)
-        for name in ("spawn", "start_processes")
-        if hasattr(starts, name)
-    }
 
     def refuse(*given: Any, **named: Any) -> None:
         line = users_line(sys._getframe(1))
@@ -454,20 +448,15 @@ def refusing_ranks(script: Script) -> Iterator[None]:
             )
         )
 
-    for name in originals:
-        setattr(starts, name, refuse)
-    try:
+    names = [name for name in ("spawn", "start_processes") if hasattr(starts, name)]
+    with replaced(starts, dict.fromkeys(names, refuse)):
         yield
-    finally:
-        for name, original in originals.items():
-            setattr(starts, name, original)
 
 
 @contextmanager
 def backwards_counted(script: Script) -> Iterator[None]:
     """Count in the block how often *script* computes gradients: a loop that does so trains."""
     autograd = script.torch.autograd
-    originals = {name: getattr(autograd, name) for name in ("backward", "grad")}
 
     def counted(original: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
@@ -476,10 +465,6 @@ def backwards_counted(script: Script) -> Iterator[None]:
 
         return call
 
-    for name, original in originals.items():
-        setattr(autograd, name, counted(original))
-    try:
+    functions = {name: counted(getattr(autograd, name)) for name in ("backward", "grad")}
+    with replaced(autograd, functions):
         yield
-    finally:
-        for name, original in originals.items():
-            setattr(autograd, name, original)

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from ..code import is_own
+from .replaced import replaced
 
 # The names that a loader has in its own dictionary
 MADE_AT = "_databound_made_at"
@@ -185,15 +186,11 @@ def is_patched(torch: Any) -> bool:
 @contextmanager
 def backward_noted(torch: Any, note: Callable[[], None]) -> Iterator[None]:
     """Call *note* in the block before each `backward()`, of a tensor or of autograd itself."""
-    autograd = torch.autograd
-    backward = autograd.backward
+    backward = torch.autograd.backward
 
     def noted(*given: Any, **named: Any) -> Any:
         note()
         return backward(*given, **named)
 
-    autograd.backward = noted
-    try:
+    with replaced(torch.autograd, {"backward": noted}):
         yield
-    finally:
-        autograd.backward = backward

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from .kept_apart import flush
+from .replaced import replaced
 
 if TYPE_CHECKING:
     import greenlet  # what only watches runs without it
@@ -88,8 +89,5 @@ def ends_noted(note: Callable[[int], object]) -> Iterator[None]:
             note(status)
         END(status)
 
-    os._exit = end
-    try:
+    with replaced(os, {"_exit": end}):
         yield
-    finally:
-        os._exit = END
