@@ -9,12 +9,14 @@ import psutil
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from tornado.web import HTTPError
 
-LEFT = (
-    60  # s without a page: a network that is gone for a moment takes nobody's kernel away
-)
-OPENING = 300  # s for a page to come: over 1 Mbit/s, as when thirty share a line, it takes a minute
-SPARE = 500e6  # bytes that stay free, for the server and whatever else runs here
-EACH = 110e6  # bytes of a kernel, as `python -m benchmarks.voila` counts them
+# s without a page: a network that is gone for a moment takes nobody's kernel away
+LEFT = 60
+# s for a page to come: over 1 Mbit/s, as when thirty share a line, it takes a minute
+OPENING = 300
+# Bytes that stay free, for the server and whatever else runs here
+SPARE = 500e6
+# Bytes of a kernel, as `python -m benchmarks.voila` counts them
+EACH = 110e6
 FULL = (
     "This computer has no memory left for another page. Close pages that nobody reads, "
     "and load this one again in a minute."

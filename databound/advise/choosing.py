@@ -1,4 +1,4 @@
-"""Which settings of a job are compared, which are really tried, and which are worth a change.
+"""Which settings of a job are compared, what can be saved at all, and which changes are worth it.
 
 Each step takes what the one before gave, and returns; nothing is printed, and nothing is changed.
 """
@@ -243,8 +243,7 @@ def by_trials(
 ) -> list[Worth]:
     """Return what is worth it by real runs, of which one and the same differs as *scatter* says.
 
-    Trials are among those that say so.
-
+    The trials themselves are among the runs that say so.
     *sampled* is by how much the mean of the batches that were seen may differ from an epoch's.
     """
     found = []

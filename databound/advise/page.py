@@ -151,8 +151,8 @@ class Recommendation:
             found[self.inside.head] = self.inside.lines()
         if self.verdict in LAST_WORDS:
             return found | self.besides() | self.put_back() | self.measured_by()
-        if self.roofs:
-            found["What each part of the job allows:"] = str(self.roofs).splitlines()
+        if roofs := self.roofs:
+            found["What each part of the job allows:"] = str(roofs).splitlines()
         found[self.head()] = [
             f"{rank}. {change}" for rank, change in enumerate(self.changes, 1)
         ]
@@ -370,7 +370,7 @@ class Recommendation:
             "put_back": self.training.names if self.training else [],
             "not_put_back": self.training.not_put_back if self.training else [],
             "inside": self.inside.numbers() if self.inside else None,
-            "roofs": asdict(self.roofs) if self.roofs else None,
+            "roofs": asdict(roofs) if (roofs := self.roofs) else None,
             "table": [row._asdict() for row in self.table],
             "origin": asdict(self.job.origin) if self.job.origin else None,
         }
@@ -395,8 +395,8 @@ class Recommendation:
         if rows:
             with suppress(ImportError):  # without matplotlib there is no picture
                 page += drawn(self.picture)
-                if self.roofs:
-                    page += drawn(plot_roofs(self.roofs, title="what each part allows"))
+                if roofs := self.roofs:
+                    page += drawn(plot_roofs(roofs, title="what each part allows"))
         page += in_tags("pre", [one.line for one in self.changes[:1]])  # to copy
         for text, under in self.sections().items():
             page += in_tags("p", [text])

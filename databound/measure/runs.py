@@ -270,13 +270,9 @@ class LoaderAndStep:
         size: int = 1,
         also: Mapping[str, object] | None = None,
     ) -> Watch:
-        """Return what a run with *workers* showed.
+        """Return what a run with *workers* showed, as `Subject.go` says it.
 
-        It ends after *seconds* and when *least* batches have come, or with the loader. Where an
-        epoch has fewer than *least*, the run has several, with workers that stay; an iterable ends
-        when it ends. The run calls the *step* if that is asked for, has a prefetch *factor*, and batches
-        that are *size* times as large; *also* are other arguments of its loader. A run whose steps have come
-        to their end is shorter. Raises RuntimeError if the loader or the step does.
+        A run whose steps have come to their end is shorter.
         """
         passes = passes_for(least * size, len(self.batches))
         if passes > 1:  # all of them: what counts is whole epochs

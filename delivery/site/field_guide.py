@@ -37,6 +37,7 @@ class Section:
 
     @property
     def name(self) -> str:
+        """The name of its page."""
         return symptoms.name_in_field_guide(self.title)
 
     @property

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
-CLOSEST = (
-    3  # pixels from the begin of a bar to that of the next; closer ones are a grey mist
-)
+# Pixels from the begin of a bar to that of the next; closer ones are a grey mist
+CLOSEST = 3
 FEWEST = 8  # bars; fewer are drawn, however short they are
 FINEST = 4  # pixels that one step of an envelope covers
 

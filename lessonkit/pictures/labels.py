@@ -9,9 +9,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 EVERY = 5
-LEAST = (
-    0.5  # of a number that has to stand on its bar; the rest may be above those beside it
-)
+# Of a number that has to stand on its bar; the rest may be above those beside it
+LEAST = 0.5
 APART = 6  # pixels between two numbers
 FEWEST = 2  # numbers that show how a row is counted
 
