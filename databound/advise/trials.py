@@ -206,9 +206,8 @@ class Rounds:
             raise
         except RuntimeError as error:
             trials.failed.append(f"{as_arguments(row.changes)}: {error}")
-            trials.took.pop(
-                place, None
-            )  # also what it took before: nobody wants to train with it
+            # Also what it took before: nobody wants to train with it
+            trials.took.pop(place, None)
             trials.private.pop(place, None)
             return False
         trials.took.setdefault(place, []).append(seconds_by(self.job, row, trial.found))
