@@ -13,9 +13,8 @@ from evidence.record import Case, Json, Record
 
 # Keys that name a case, the most telling first
 NAMES = ("id", "name", "case", "program", "title", "method", "misfit", "repeated", "system")
-SHORTEST = (
-    0.005  # s: a ratio of shorter times says more of the clock than of what was measured
-)
+# Seconds: a ratio of shorter times says more of the clock than of what was measured
+SHORTEST = 0.005
 SHOWN = 12  # of the cases that differ, so many are named
 
 

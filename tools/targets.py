@@ -20,9 +20,8 @@ READY = VENV / "ready"  # written last: without it, .venv is only half made
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 # Its settings, and what else it would keep in the user's folders
 JUPYTER = VENV / "jupyter"
-ROOM = (
-    700  # MB, with what is downloaded meanwhile; `tools.new_user` in a fresh clone shows it
-)
+# MB, with what is downloaded meanwhile; `tools.new_user` in a fresh clone shows it
+ROOM = 700
 
 LESSONS = "my-lessons"  # a learner's copies: git leaves this folder alone
 FIRST = f"{LESSONS}/00_start_here.ipynb"

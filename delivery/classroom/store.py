@@ -68,12 +68,10 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.writing: asyncio.Task[None] | None = None
-        self.next_write = (
-            0.0  # by the clock, when the disk has rested as long as it has worked
-        )
-        self.spoilt: sqlite3.Error | None = (
-            None  # what has undone the write that is under way
-        )
+        # By the clock, when the disk has rested as long as it has worked
+        self.next_write = 0.0
+        # What has undone the write that is under way
+        self.spoilt: sqlite3.Error | None = None
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.touch(mode=0o600)

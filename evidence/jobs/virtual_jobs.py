@@ -127,9 +127,8 @@ class VirtualJob:
         self.used = self.most_threads  # threads of the step
         self.may_launch = self.costs.device is not None
         self.device: OnDevice | None = None
-        self.stepped = (
-            0  # steps that were made; a step that adds up gradients counts them itself
-        )
+        # Steps that were made; a step that adds up gradients counts them itself
+        self.stepped = 0
         every = max(1, self.batches // KEPT)
         drawn = range(0, self.batches, every)
         order = [] if self.stream else spread(len(drawn))

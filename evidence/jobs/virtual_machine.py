@@ -114,9 +114,8 @@ class VirtualMachine:
         load: Sequence[tuple[float, float]] = (),
     ) -> None:
         self.now = now
-        self.number = (
-            0  # of all that was ever noted, so that of equal times the first comes first
-        )
+        # Of all that was ever noted, so that of equal times the first comes first
+        self.number = 0
         self.queue: list[tuple[float, int, Process]] = []
         self.cores = Share(self, cores)
         self.storage = Share(self, readers)

@@ -13,9 +13,8 @@ from threading import Barrier, Thread
 
 from evidence.record import Case, Conditions
 
-HANDOVER = (
-    0.0005  # s: how long a thread keeps the lock; Python's 5 ms would hold readers up
-)
+# Seconds: how long a thread keeps the lock; Python's 5 ms would hold readers up
+HANDOVER = 0.0005
 PAUSE = 0.02  # s, between cases, and before all readers begin
 
 

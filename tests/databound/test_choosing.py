@@ -292,7 +292,11 @@ def test_a_run_that_gave_too_little_is_no_trial() -> None:
     assert trials.failed == ["num_workers=2: it gave too few batches to be compared"]
 
 
-def test_a_setting_that_fails_in_a_later_round_is_dropped_with_what_it_took() -> None:
+def test_a_setting_that_fails_in_a_later_round_is_dropped_with_what_it_took(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("databound.advise.trials.ROUNDS", 3)
+
     class FailsAgain(Modelled):
         """A loader that runs once with two workers when it is tried, and then no more."""
 

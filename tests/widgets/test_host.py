@@ -9,9 +9,8 @@ from lessonkit.plot import kitchen
 from lessonkit.widgets import explore, predict
 from lessonkit.widgets.widget import PROGRAM, VERSION, Page, host
 
-SMALL = (
-    2000  # bytes of the loader, which each widget carries: not a hundredth of the program
-)
+# Bytes of the loader, which each widget carries: not a hundredth of the program
+SMALL = 2000
 
 
 def few(samples: int = 2) -> Dataset:
