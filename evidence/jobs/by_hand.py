@@ -1,12 +1,13 @@
 """Runs the jobs of `families` in many settings by hand, and compares the first advice with the best.
 
-python -m evidence.jobs.by_hand                         all 24, three rounds: hours, on an even machine
-python -m evidence.jobs.by_hand --only crops --out FILE
+python -m evidence.jobs.by_hand --out FILE              all 24, three rounds: hours, on an even machine
+python -m evidence.jobs.by_hand --out FILE --only crops
 python -m evidence.jobs.by_hand --small                 small data and one round: do they run at all?
 
 Settings take turns, so that a busy minute does not fall on one of them alone, and `recommend` is asked
 between the rounds. Whatever other programs took of the cores meanwhile stands beside the numbers:
-a file that was made beside other work proves nothing.
+a file that was made beside other work proves nothing. FILE has each family as soon as it is done,
+and those that it has already are not run again.
 """
 
 import argparse
@@ -148,9 +149,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="where to write all numbers, as JSON")
     given = parser.parse_args()
     rounds = 1 if given.small else given.rounds
-    cases = []
+    said = about(
+        "24 jobs in many settings, and with the first advice of `recommend`",
+        ["torch"],
+        {"rounds": rounds, "small": given.small},
+    )
+    cases = (
+        json.loads(given.out.read_text())["cases"]
+        if given.out and given.out.exists()
+        else []
+    )
+    done = {case["family"] for case in cases}
     for family in FAMILIES:
-        if given.only not in family.name:
+        if given.only not in family.name or family.name in done:
             continue
         if family.missing:
             print(f"{family.name:14}left out, for want of {', '.join(family.missing)}")
@@ -158,13 +169,8 @@ def main() -> None:
         count = max(FEWEST, family.count // SMALLER) if given.small else family.count
         cases.append(compared(family, rounds, count))
         print(in_words(cases[-1]), flush=True)
-    if given.out:
-        said = about(
-            "24 jobs in many settings, and with the first advice of `recommend`",
-            ["torch"],
-            {"rounds": rounds, "small": given.small},
-        )
-        given.out.write_text(json.dumps({"about": said, "cases": cases}, indent=1))
+        if given.out:
+            given.out.write_text(json.dumps({"about": said, "cases": cases}, indent=1))
 
 
 if __name__ == "__main__":
