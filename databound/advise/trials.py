@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import pairwise
+from itertools import count, pairwise
 from math import sqrt
 from statistics import fmean, median, stdev
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from ..model.comparing import Compared, Expected, compared, learn
 from ..model.job import Job, Stored, least_batches
 from ..model.measuring import Note, note_nothing
 from ..ranges import Scatter, scatter_of
-from ..thresholds import AS_GOOD, DEPTHS, MOST_ROUNDS, ROUNDS, TRIED, USUAL, Durations
+from ..thresholds import AS_GOOD, DEPTHS, ROUNDS, TRIED, USUAL, Durations
 from .rows import TableRow
 
 
@@ -111,11 +111,9 @@ def try_best(
     Of each number of workers and threads one row is tried, and the best of them with a longer queue
     as well. They run in rounds, because a machine may become slower in between; if the job as it
     is differs from itself, in more of them, up to *durations.trials*. A setting that fails is
-    dropped, and so is one that would take too long; another comes in its place. *note* is told
-    what each run came to.
+    dropped, and so is one for whose rounds there would be no time; another comes in its place.
+    *note* is told what each run came to.
     """
-    if seconds_of_trial(job, table[0]) > durations.most_of_trial:
-        return Trials(not_run=one_of_each_kind(table))
     rounds = Rounds(job, subject, table, durations, note)
     rounds.make()
     rounds.learn()
@@ -148,8 +146,14 @@ class Rounds:
         self.found: dict[Setting, list[Compared]] = {}
 
     def make(self) -> None:
-        """Make a first round, which chooses the rows that run, and then others."""
+        """Make a first round, which chooses the rows that run, and then others.
+
+        Nothing is run if there is no time for the job as it is.
+        """
         trials = self.trials
+        if not self.fits([]):
+            trials.not_run = self.kinds
+            return
         self.run_now()
         self.choose()
         self.run_now()
@@ -158,7 +162,7 @@ class Rounds:
         if deeper is not None:
             self.chosen.append(deeper)
             least += 1  # so that it has as many
-        for rounds in range(1, MOST_ROUNDS if self.chosen else 1):
+        for rounds in count(1) if self.chosen else []:
             spent = self.subject.clock() - self.began
             is_late = spent + spent / rounds > self.durations.trials
             is_sure = rounds >= least and trials.spread() <= AS_GOOD
@@ -172,17 +176,21 @@ class Rounds:
         for place in self.kinds:
             if len(self.chosen) == TRIED:
                 break
-            row = self.table[place]
             if place in self.like_now:
                 continue
-            if (
-                seconds_with_start(self.job, row, self.durations)
-                > self.durations.most_of_trial
-            ):
+            if not self.fits([*self.chosen, place]):
+                row = self.table[place]
                 self.trials.too_long.append(as_arguments(row.changes))
                 self.trials.not_run.append(place)
             elif self.try_one(place):
                 self.chosen.append(place)
+
+    def fits(self, rivals: Sequence[int]) -> bool:
+        """Return whether there is time to try the rows at the places of these *rivals* in all rounds."""
+        return (
+            seconds_of_rounds(self.job, self.table, rivals, self.durations)
+            <= self.durations.trials
+        )
 
     def run_now(self) -> None:
         """Run the job as it is, and note what an epoch takes with all rows that run like it."""
@@ -281,6 +289,19 @@ def seconds_of_trial(job: Job, row: TableRow) -> float:
     setting = job.setting(**row.changes)
     batches_of_epoch = job.count(setting)
     return least_batches(setting.num_workers) * row.later / batches_of_epoch
+
+
+def seconds_of_rounds(
+    job: Job, table: Sequence[TableRow], rivals: Sequence[int], durations: Durations
+) -> float:
+    """Return about how long the fewest rounds take, with the rows at the places of *rivals*.
+
+    Each round is between two runs of the job as it is.
+    """
+    now, *others = (
+        seconds_with_start(job, table[place], durations) for place in (0, *rivals)
+    )
+    return ROUNDS * (now + sum(others)) + now
 
 
 def seconds_with_start(job: Job, row: TableRow, durations: Durations) -> float:

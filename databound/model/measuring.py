@@ -106,12 +106,13 @@ def measured(
     command: str = "measure_job(loader, step)",
     script: InScript | None = None,
     put_back: bool = True,
+    durations: Durations | None = None,
 ) -> Job:
     """Measure a job as `measure_job` does.
 
     *tell* beforehand how long it takes, and *note* each number as it comes. The job was measured
     by a *command*, perhaps in a *script*. What the step trains stays trained if it is not to be
-    *put_back*.
+    *put_back*. Runs last as *durations* say, or as usual.
     """
     check.function("step", step)
     if synchronise is not None:
@@ -121,7 +122,7 @@ def measured(
             synchronise = torch.cuda.synchronize
         subject = LoaderAndStep(loader, step, synchronise, torch)
         with subject.put_back() if put_back else nullcontext():
-            job = measure_subject(subject, allowed_cores(), tell=tell, note=note)
+            job = measure_subject(subject, allowed_cores(), durations, tell, note)
     job.origin = origin_now(command, script)
     return job
 
