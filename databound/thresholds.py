@@ -222,8 +222,9 @@ TO_THE_END = 1.5
 UNSEEN = 20
 # Rounds of runs beside workers, at least: one run is no run.
 LEAST_ROUNDS = 2
-# Share of a training of EPOCHS epochs that may be spent to measure it, and as much again to try settings: a
-# change that counts saves more. Seconds that each of the two lasts at most, unless somebody asks for more.
+# Share of a training of EPOCHS epochs that may be spent to measure it: a change that counts saves more.
+# Seconds that this lasts at most, unless somebody asks for more. Trials have that time for each of their
+# ROUNDS.
 SHARE_OF_TRAINING = WORTH
 MOST_UNASKED = 300.0
 # The largest number of workers that is run at least, however few the cores are.
@@ -237,9 +238,10 @@ class Durations:
     A *run* goes on for a second, and a *survey* of the batches of an epoch for longer; runs beside
     workers are repeated until *again*. Trials of one setting take *trial* each, and each of two
     passes that look *inside* the loader takes that. Where batches take long, runs go on until there
-    are enough of them, but none is begun that would end after *most*. All *trials* take so many seconds
-    at most: they go on that long if the job as it is differs from run to run, and where batches
-    take long there are fewer rivals. Unless somebody *asked* for these limits, they grow with the training.
+    are enough of them, but none is begun that would end after *most*. The fewest rounds of *trials* take
+    so many seconds at most, with fewer rivals where batches take long; *more_trials* are made up to so
+    many if the job as it is differs from run to run. Unless somebody *asked* for these limits, they grow
+    with the training.
     """
 
     run: float = 1.0
@@ -248,7 +250,8 @@ class Durations:
     trial: float = 1.2
     inside: float = 1.5
     most: float = 60.0
-    trials: float = 60.0
+    trials: float = 180.0
+    more_trials: float = 60.0
     asked: bool = False
 
     def for_training(self, seconds: float) -> "Durations":
@@ -259,7 +262,12 @@ class Durations:
         if self.asked:
             return self
         worth = min(MOST_UNASKED, SHARE_OF_TRAINING * seconds)
-        return replace(self, most=max(self.most, worth), trials=max(self.trials, worth))
+        return replace(
+            self,
+            most=max(self.most, worth),
+            trials=max(self.trials, ROUNDS * worth),
+            more_trials=max(self.more_trials, worth),
+        )
 
     def of_minutes(self, minutes: float) -> "Durations":
         """Return durations with which measuring and trying settings take about so many *minutes*.
@@ -267,7 +275,9 @@ class Durations:
         Half of it is for each; the runs beside workers are repeated until half of theirs is over.
         """
         half = 60 * minutes / 2
-        return replace(self, again=half / 2, most=half, trials=half, asked=True)
+        return replace(
+            self, again=half / 2, most=half, trials=half, more_trials=half, asked=True
+        )
 
 
 USUAL = Durations()

@@ -18,7 +18,13 @@ from .choosing import Choice, bounds_of, choose, combinations, facts_of, rank, w
 from .knobs import TriedKnob, try_knobs
 from .page import LAST_WORDS, Recommendation, described
 from .rows import forecast_row
-from .trials import by_place, by_words, seconds_of_rounds, try_best
+from .trials import (
+    by_place,
+    by_words,
+    seconds_of_rounds,
+    seconds_with_start,
+    try_best,
+)
 from .verdict import LOADER_FILLS_THE_CORES, Verdict, changed_meanwhile, decide, differ
 from .verdict import verdict as verdict_of
 
@@ -38,8 +44,8 @@ def recommend(
     It takes about half a minute: 15 s to measure, and ten to run the best settings beside the job as it
     is, or up to a minute if that differs from run to run. The start of workers is added to that, and
     takes long if they are not forked. Where batches take long, measuring takes up to five minutes
-    in a long training, and trying as long; with *minutes*, about so many in all. A setting that fails is
-    dropped, and the page says so. *step* is really called, with batches of the loader, and may take
+    in a long training, and trying twice as long; with *minutes*, about so many in all. A setting
+    that fails is dropped, and the page says so. *step* is really called, with batches of the loader, and may take
     them apart. What it trains is *put_back*: modules, optimisers and schedules that its code names,
     and the page says which. Some lines of text are printed as it goes on. Random states and the
     number of threads are restored. Instead of both, *loader* may be a `Job` that `measure_job`
@@ -95,12 +101,12 @@ def recommended(
     trials = by_place(job.trials, table) if job.trials else None
     durations = (durations or USUAL).for_training(EPOCHS * now.mean if job.whole else 0.0)
     if job.subject is not None:
-        rivals = range(1, min(TRIED, len(rows)) + 1)
-        seconds = seconds_of_rounds(job, table, rivals, durations)
-        most = math.ceil(durations.trials)
+        each = [seconds_with_start(job, row, durations) for row in table[: TRIED + 1]]
+        seconds = math.ceil(min(durations.trials, seconds_of_rounds(each)))
+        most = max(seconds, math.ceil(durations.more_trials))
         tell(
-            f"trying the best {TRIED} settings beside the job as it is: about "
-            f"{min(most, math.ceil(seconds))} s, and up to {most} s if its runs differ"
+            f"trying the best {TRIED} settings beside the job as it is: about {seconds} s, "
+            f"and up to {most} s if its runs differ"
         )
         with what_it_trains_put_back(job.subject, put_back=put_back):
             trials = try_best(job, job.subject, table, durations, note)
