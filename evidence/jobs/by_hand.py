@@ -25,6 +25,7 @@ from torch.utils.data import DataLoader
 from databound import recommend
 from databound.advise.rows import TableRow
 from databound.machine import Others, allowed_cores
+from databound.ranges import Scatter, scatter_of, variance_of_median
 from evidence.jobs.families import archives, audio, tables, text, vision
 from evidence.jobs.families.family import Family
 from evidence.jobs.measure import run
@@ -62,9 +63,9 @@ class Tried(NamedTuple):
         return median(self.each)
 
     @property
-    def spread(self) -> float:
-        """The share by which the rounds differ."""
-        return max(self.each) / min(self.each) - 1
+    def scatter(self) -> Scatter:
+        """How much the rounds differ from each other."""
+        return scatter_of(self.each)
 
 
 def settings(cores: int) -> Iterator[Setting]:
@@ -113,6 +114,9 @@ def compared(family: Family, rounds: int, count: int) -> dict[str, Any]:
         next(one for one in tried if one.setting == setting) for setting in (now, advised)
     )
     best = min(tried, key=lambda one: one.mean)
+    scatter = Scatter()
+    for one in tried:
+        scatter = scatter.with_another(one.scatter)
     return {
         "family": family.name,
         "samples": count,
@@ -125,23 +129,32 @@ def compared(family: Family, rounds: int, count: int) -> dict[str, Any]:
         "with_advice": of_advice.mean,
         "best": best.mean,
         "best_setting": best.setting,
-        "spread": median([one.spread for one in tried if len(one.runs) > 1] or [0.0]),
+        "scatter": scatter,
         "others": others.cores(),
         "runs": [[one.setting, one.runs] for one in tried],
         "page": str(page).splitlines(),
     }
 
 
-def in_words(found: dict[str, Any]) -> str:
+def noise_of(found: dict[str, Any], rounds: int) -> float:
+    """Return the share by which two settings may differ that take the same, in medians of *rounds*."""
+    of_each = rounds / variance_of_median(rounds)
+    return Scatter(*found["scatter"]).range(of_each / 2)
+
+
+def in_words(found: dict[str, Any], rounds: int) -> str:
     """Return what came of a family as a line: whether the advice was right, or whether nobody can tell."""
     behind = found["with_advice"] / found["best"] - 1
-    judged = "right" if behind <= BEHIND_BEST else "behind the best"
-    if behind > BEHIND_BEST and behind <= found["spread"]:
+    noise = noise_of(found, rounds)
+    judged = "behind the best"
+    if behind <= BEHIND_BEST:
+        judged = "right"
+    elif behind <= noise:
         judged = "cannot be told from noise"
     return (
         f"{found['family']:14}{found['verdict']:26}now {found['now']:7.3f} s, advised "
         f"{found['with_advice']:7.3f} s, best {found['best']:7.3f} s: {judged} "
-        f"({100 * behind:+.0f} %, rounds differ by {100 * found['spread']:.0f} %, "
+        f"({100 * behind:+.0f} %, two alike differ by up to {100 * noise:.0f} %, "
         f"other programs had {found['others']:.1f} cores)"
     )
 
@@ -176,7 +189,7 @@ def main() -> None:
             continue
         count = max(FEWEST, family.count // SMALLER) if given.small else family.count
         cases.append(compared(family, rounds, count))
-        print(in_words(cases[-1]), flush=True)
+        print(in_words(cases[-1], rounds), flush=True)
         if given.out:
             given.out.write_text(json.dumps({"about": said, "cases": cases}, indent=1))
 
