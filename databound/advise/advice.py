@@ -45,11 +45,11 @@ def recommend(
     is, or up to a minute if that differs from run to run. The start of workers is added to that, and
     takes long if they are not forked. Where batches take long, measuring takes up to five minutes
     in a long training, and trying twice as long; with *minutes*, about so many in all. A setting
-    that fails is dropped, and the page says so. *step* is really called, with batches of the loader, and may take
-    them apart. What it trains is *put_back*: modules, optimisers and schedules that its code names,
-    and the page says which. Some lines of text are printed as it goes on. Random states and the
-    number of threads are restored. Instead of both, *loader* may be a `Job` that `measure_job`
-    gave, or one that was stored: of a stored one nothing is run.
+    that fails is dropped, and the page says so. *step* is really called, with batches of the loader,
+    and may take them apart. What it trains is *put_back*: modules, optimisers and schedules that its
+    code names, and the page says which. Some lines of text are printed as it goes on. Random states
+    and the number of threads are restored. Instead of both, *loader* may be a `Job` that
+    `measure_job` gave, or one that was stored: of a stored one nothing is run.
 
     Raises TypeError if it is no loader, ValueError for one that gives nothing or for *minutes* that
     are not above 0, and RuntimeError that says at which batch the loader or the step raised.
