@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from math import inf
 from pathlib import Path
 
 from .advise.advice import recommended
@@ -21,6 +22,7 @@ from .script.kept_apart import apart
 from .script.named import is_reference
 from .script.rewriting import CannotRewriteError
 from .script.told_errors import NotMeasuredError, users_traceback
+from .thresholds import lasting
 from .whole_runs import comparing_command
 from .whole_runs.running import add_options as add_options_of_runs
 from .whole_runs.running import asked, file_and_line, refuse_variable, run
@@ -81,6 +83,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="",
         help="which loader of a script is meant, by the line that makes it",
     )
+    parser.add_argument(
+        "--minutes",
+        metavar="M",
+        type=minutes,
+        help="how long measuring and trying may take, where a batch takes seconds or the machine is busy",
+    )
+
+
+def minutes(word: str) -> float:
+    """Return a *word* as minutes. Raises ArgumentTypeError if it is none, or not above 0."""
+    try:
+        found = float(word)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < inf:
+        raise argparse.ArgumentTypeError(f"{word}: must be minutes, as 10 or 0.5")
+    return found
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -124,10 +143,10 @@ def refuse_combinations(parser: argparse.ArgumentParser, given: argparse.Namespa
                 "--log: has a line for each epoch of a script that is run itself: say --watch, too"
             )
         return
-    for name in ("json", "full", "diff", "html"):
+    for name in ("json", "full", "diff", "html", "minutes"):
         if getattr(given, name):
             parser.error(
-                f"--{name}: shows what was measured, and the script is to be run itself: leave out one"
+                f"--{name}: is about measuring, and the script is to be run itself: leave out one"
             )
     for file in (given.save, given.log):
         if file and (why := cannot_be_written(Path(file))):
@@ -205,7 +224,9 @@ def of_references(given: argparse.Namespace, command: str) -> Exit:
             raise NotMeasuredError(
                 f"{loader} is a loader: behind it comes a step, as mine.py:step"
             )
-        return recommend_for_references(loader, step, progress, command)
+        return recommend_for_references(
+            loader, step, progress, command, lasting(given.minutes)
+        )
 
     return told(given, measure)
 
@@ -228,7 +249,9 @@ def of_program(program: Program, given: argparse.Namespace, command: str) -> int
         return Exit.FAILED
 
     def measure(progress: Progress) -> Found:
-        return recommend_for_script(program, progress, command, given.loader)
+        return recommend_for_script(
+            program, progress, command, given.loader, lasting(given.minutes)
+        )
 
     return leave(told(given, measure))
 

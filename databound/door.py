@@ -19,16 +19,21 @@ from .script.stopping import children_of_this, end_children, ends_noted, interru
 from .script.told_errors import NotMeasuredError
 from .script.unsaved import Unsaved, saving_nothing
 from .script.when_imported import when_imported
+from .thresholds import Durations
 
 
 def recommend_for_script(
-    program: Program, progress: Progress, command: str, wanted: str = ""
+    program: Program,
+    progress: Progress,
+    command: str,
+    wanted: str = "",
+    durations: Durations | None = None,
 ) -> Found:
     """Run a *program* until it trains, and say what to change in its job.
 
-    *wanted* is the line of the loader that is meant, as `FILE:LINE`. Raises NotMeasuredError if it
-    does not train, or not alone; RuntimeError for what cannot be measured, and what the program
-    itself raises.
+    *wanted* is the line of the loader that is meant, as `FILE:LINE`. Runs last as *durations* say,
+    or as usual. Raises NotMeasuredError if it does not train, or not alone; RuntimeError for what
+    cannot be measured, and what the program itself raises.
     """
     refuse_ranks()
     script = Script(program.run, wanted)
@@ -47,8 +52,15 @@ def recommend_for_script(
             command=command,
             script=place,
             put_back=False,  # nothing of the script goes on
+            durations=durations,
         )
-        page = recommended(job, progress.say, progress.note, put_back=False)
+        page = recommended(
+            job,
+            progress.say,
+            progress.note,
+            put_back=False,
+            durations=durations,
+        )
         progress.end_line()
         return Found(page, str(unsaved))
 

@@ -11,8 +11,9 @@ MEMORY = Path("/proc/meminfo")
 MEMORY_QUOTA = Path("/sys/fs/cgroup/memory.max")  # of a container, in bytes
 MEMORY_USED = Path("/sys/fs/cgroup/memory.current")
 STATISTICS = Path("/proc/stat")
-# The columns of /proc/stat in which a core is busy: user, nice, system, irq, softirq
-BUSY = (1, 2, 3, 6, 7)
+# The columns of /proc/stat in which a core is busy, also for another machine on the same host: user, nice,
+# system, irq, softirq, steal
+BUSY = (1, 2, 3, 6, 7, 8)
 
 
 def allowed_cores() -> int:

@@ -12,6 +12,7 @@ from .advise.page import Recommendation
 from .model.job import save_job
 from .model.measuring import measured
 from .progress import Progress
+from .thresholds import lasting
 
 
 def here(
@@ -19,13 +20,15 @@ def here(
     step: Callable[[Any], object],
     *,
     save: str | Path | None = None,
+    minutes: float | None = None,
 ) -> Recommendation:
     """Measure a PyTorch *loader* with a *step* in this notebook, and say what to change.
 
     It is `recommend`, which prints each number as it comes; what the step prints is kept apart,
     and shown if it fails. With *save* the job is stored in a file, which `databound job.json`
-    shows again. Raises what `recommend` raises.
+    shows again. It takes about so many *minutes*, if that is given. Raises what `recommend` raises.
     """
+    durations = lasting(minutes)
     progress = Progress(sys.stdout)
     apart = io.StringIO()
     try:
@@ -36,8 +39,9 @@ def here(
                 tell=progress.say,
                 note=progress.note,
                 command="databound.here(loader, step)",
+                durations=durations,
             )
-            page = recommended(job, progress.say, progress.note)
+            page = recommended(job, progress.say, progress.note, durations=durations)
     except BaseException:
         progress.end_line()
         progress.write(apart.getvalue())

@@ -7,8 +7,12 @@ from typing import NamedTuple
 
 from .thresholds import RANGE_HOLDS, WITHIN_RANGE
 
-# By how many numbers: order statistics of the normal distribution
-MEDIANS = {1: 1.0, 2: 1.0, 3: 1.346, 4: 1.193, 5: 1.434, 6: 1.288}
+# Share of the numbers at each end that `middle` leaves out, if there are more than two
+LEFT_OUT = 1 / 4
+# Variance of `middle`, as a multiple of that of the mean: by how many numbers there are, from order
+# statistics of the normal distribution, and of five and more, of which it is 1.09 to 1.18 in 60,000 draws
+MIDDLES = {1: 1.0, 2: 1.0, 3: 1.346, 4: 1.193}
+MIDDLE_OF_MORE = 1.18
 
 
 class Scatter(NamedTuple):
@@ -39,12 +43,25 @@ class Scatter(NamedTuple):
         return student(self.freedom, RANGE_HOLDS) * self.of_one / math.sqrt(runs)
 
 
-def variance_of_median(count: int) -> float:
-    """Return how many times as large the variance of a median of so many is as that of their mean.
+def middle(values: Sequence[float]) -> float:
+    """Return the mean of *values* without a quarter of them at each end, and without one at least.
 
-    Of numbers that are normally distributed; it tends to pi / 2.
+    One busy moment changes nothing, as in a median. Where a machine has other work for half of the time,
+    the median is what there is in one of the halves, by chance; this is between them.
+
+    >>> middle([1.0, 2.0]), middle([1.0, 2.0, 9.0]), middle([0.0, 1.0, 3.0, 5.0, 99.0])
+    (1.5, 2.0, 3.0)
     """
-    return MEDIANS.get(count, math.pi / 2)
+    left_out = max(1, int(LEFT_OUT * len(values))) if len(values) > 2 else 0
+    return fmean(sorted(values)[left_out : len(values) - left_out])
+
+
+def variance_of_middle(count: int) -> float:
+    """Return how many times as large the variance of `middle` of so many is as that of their mean.
+
+    Of numbers that are normally distributed.
+    """
+    return MIDDLES.get(count, MIDDLE_OF_MORE)
 
 
 def scatter_of(values: Sequence[float]) -> Scatter:

@@ -14,15 +14,20 @@ from .progress import Progress
 from .script.named import AsTheyAre, module_of, named
 from .script.patching import described, made_at, patched
 from .script.when_imported import when_imported
+from .thresholds import Durations
 
 
 def recommend_for_references(
-    loader: str, step: str, progress: Progress, command: str
+    loader: str,
+    step: str,
+    progress: Progress,
+    command: str,
+    durations: Durations | None = None,
 ) -> Found:
     """Say what to change in the job of a *loader* and a *step*, each named as `mine.py:loader`.
 
-    Raises what their modules raise, and TypeError, ValueError or RuntimeError for what cannot be
-    measured.
+    Runs last as *durations* say, or as usual. Raises what their modules raise, and TypeError,
+    ValueError or RuntimeError for what cannot be measured.
     """
     sys.argv = [module_of(loader)]  # a module that parses arguments has none of ours
     with ExitStack() as then:
@@ -39,8 +44,9 @@ def recommend_for_references(
             note=progress.note,
             command=command,
             script=in_module(found),
+            durations=durations,
         )
-        page = recommended(job, progress.say, progress.note)
+        page = recommended(job, progress.say, progress.note, durations=durations)
         progress.end_line()
         return Found(page)
 

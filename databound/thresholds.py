@@ -5,6 +5,8 @@ A number that is typed anywhere else in this package is a bug. Shares are betwee
 
 from dataclasses import dataclass, replace
 
+from lessonkit.engine import check
+
 # ---- which verdict a job gets (verdict.py) ----
 
 # Share of an epoch. Single epochs of one and the same job differ from their mean by 6 % (median of
@@ -36,11 +38,8 @@ STEP_COUNTS = 0.20
 AS_GOOD = 0.02
 # Settings that are really run: each takes seconds, which a user waits for.
 TRIED = 3
-# Rounds of trials; in each of them the job as it is runs beside its rivals.
+# Rounds of trials at least; in each of them the job as it is runs beside its rivals.
 ROUNDS = 2
-# Rounds at most, if the job as it is differs from itself: with six of them an error is 1/1.7 of that
-# of two, and a user has waited for half a minute.
-MOST_ROUNDS = 6
 # Epochs of a training, of which only the first starts the workers that stay.
 EPOCHS = 10
 # Batches ahead of each worker: PyTorch's own number, and one of which people hope for more.
@@ -223,11 +222,11 @@ TO_THE_END = 1.5
 UNSEEN = 20
 # Rounds of runs beside workers, at least: one run is no run.
 LEAST_ROUNDS = 2
-# Share of a training of EPOCHS epochs that may be spent to measure it, and how many times as long as usual
-# that is at most: a change that counts saves more than the former, and nobody waits longer than five minutes
-# unasked.
+# Share of a training of EPOCHS epochs that may be spent to measure it: a change that counts saves more.
+# Seconds that this lasts at most, unless somebody asks for more. Trials have that time for each of their
+# ROUNDS.
 SHARE_OF_TRAINING = WORTH
-MOST_TIMES = 5.0
+MOST_UNASKED = 300.0
 # The largest number of workers that is run at least, however few the cores are.
 LEAST_WORKERS = 4
 
@@ -239,8 +238,10 @@ class Durations:
     A *run* goes on for a second, and a *survey* of the batches of an epoch for longer; runs beside
     workers are repeated until *again*. Trials of one setting take *trial* each, and each of two
     passes that look *inside* the loader takes that. Where batches take long, runs go on until there
-    are enough of them, but none is begun that would end after *most*, nor a trial that takes
-    *most_of_trial*. All *trials* end after so many seconds, unless there were fewer rounds than ROUNDS.
+    are enough of them, but none is begun that would end after *most*. The fewest rounds of *trials* take
+    so many seconds at most, with fewer rivals where batches take long; *more_trials* are made up to so
+    many if the job as it is differs from run to run. Unless somebody *asked* for these limits, they grow
+    with the training.
     """
 
     run: float = 1.0
@@ -249,21 +250,44 @@ class Durations:
     trial: float = 1.2
     inside: float = 1.5
     most: float = 60.0
-    most_of_trial: float = 20.0
-    trials: float = 30.0
+    trials: float = 180.0
+    more_trials: float = 60.0
+    asked: bool = False
 
     def for_training(self, seconds: float) -> "Durations":
         """Return durations for a training of so many *seconds*: a long one is worth a longer look.
 
         Only the limits grow, so where batches are short nothing takes longer.
         """
-        times = min(MOST_TIMES, max(1.0, SHARE_OF_TRAINING * seconds / self.most))
+        if self.asked:
+            return self
+        worth = min(MOST_UNASKED, SHARE_OF_TRAINING * seconds)
         return replace(
             self,
-            most=times * self.most,
-            most_of_trial=times * self.most_of_trial,
-            trials=times * self.trials,
+            most=max(self.most, worth),
+            trials=max(self.trials, ROUNDS * worth),
+            more_trials=max(self.more_trials, worth),
+        )
+
+    def of_minutes(self, minutes: float) -> "Durations":
+        """Return durations with which measuring and trying settings take about so many *minutes*.
+
+        Half of it is for each; the runs beside workers are repeated until half of theirs is over.
+        """
+        half = 60 * minutes / 2
+        return replace(
+            self, again=half / 2, most=half, trials=half, more_trials=half, asked=True
         )
 
 
 USUAL = Durations()
+
+
+def lasting(minutes: float | None) -> Durations | None:
+    """Return durations for somebody who asked for so many *minutes*; None for who asked for nothing.
+
+    Raises TypeError or ValueError for what is no time.
+    """
+    if minutes is None:
+        return None
+    return USUAL.of_minutes(check.amount("minutes", minutes, "minutes", "more than 0"))

@@ -13,12 +13,18 @@ from ..measure.setting import Setting
 from ..measure.state import Training
 from ..model.job import Job
 from ..model.measuring import Note, Tell, measured, note_nothing
-from ..thresholds import EPOCHS, ROUNDS, TRIED, USUAL
+from ..thresholds import EPOCHS, TRIED, USUAL, Durations, lasting
 from .choosing import Choice, bounds_of, choose, combinations, facts_of, rank, with_trials
 from .knobs import TriedKnob, try_knobs
 from .page import LAST_WORDS, Recommendation, described
 from .rows import forecast_row
-from .trials import by_place, by_words, seconds_with_start, try_best
+from .trials import (
+    by_place,
+    by_words,
+    seconds_of_rounds,
+    seconds_with_start,
+    try_best,
+)
 from .verdict import LOADER_FILLS_THE_CORES, Verdict, changed_meanwhile, decide, differ
 from .verdict import verdict as verdict_of
 
@@ -27,38 +33,54 @@ THE_LOADER_DECIDES = ("data-bound", "they take turns", "both want the same cores
 
 
 def recommend(
-    loader: Any, step: Callable[[Any], object] | None = None, *, put_back: bool = True
+    loader: Any,
+    step: Callable[[Any], object] | None = None,
+    *,
+    put_back: bool = True,
+    minutes: float | None = None,
 ) -> Recommendation:
     """Measure a PyTorch *loader* with a *step*, and say what to change and what that saves.
 
     It takes about half a minute: 15 s to measure, and ten to run the best settings beside the job as it
-    is, and twenty more if that differs from run to run. The start of workers is added to that, and
-    takes long if they are not forked; so do batches that take long. A setting that fails is
-    dropped, and the page says so. *step* is really called, with batches of the loader, and may take
-    them apart. What it trains is *put_back*: modules, optimisers and schedules that its code names,
-    and the page says which. Some lines of text are printed as it goes on. Random states and the
-    number of threads are restored. Instead of both, *loader* may be a `Job` that `measure_job`
-    gave, or one that was stored: of a stored one nothing is run.
+    is, or up to a minute if that differs from run to run. The start of workers is added to that, and
+    takes long if they are not forked. Where batches take long, measuring takes up to five minutes
+    in a long training, and trying twice as long; with *minutes*, about so many in all. A setting
+    that fails is dropped, and the page says so. *step* is really called, with batches of the loader,
+    and may take them apart. What it trains is *put_back*: modules, optimisers and schedules that its
+    code names, and the page says which. Some lines of text are printed as it goes on. Random states
+    and the number of threads are restored. Instead of both, *loader* may be a `Job` that
+    `measure_job` gave, or one that was stored: of a stored one nothing is run.
 
-    Raises TypeError if it is no loader, ValueError for one that gives nothing, and
-    RuntimeError that says at which batch the loader or the step raised.
+    Raises TypeError if it is no loader, ValueError for one that gives nothing or for *minutes* that
+    are not above 0, and RuntimeError that says at which batch the loader or the step raised.
     """
+    durations = lasting(minutes)
     if isinstance(loader, Job):
         return recommended(loader, put_back=put_back)
     step = check.function("step", step)
     job = measured(
-        loader, step, tell=print, command="recommend(loader, step)", put_back=put_back
+        loader,
+        step,
+        tell=print,
+        command="recommend(loader, step)",
+        put_back=put_back,
+        durations=durations,
     )
-    return recommended(job, put_back=put_back)
+    return recommended(job, put_back=put_back, durations=durations)
 
 
 def recommended(
-    job: Job, tell: Tell = print, note: Note = note_nothing, *, put_back: bool = True
+    job: Job,
+    tell: Tell = print,
+    note: Note = note_nothing,
+    *,
+    put_back: bool = True,
+    durations: Durations | None = None,
 ) -> Recommendation:
     """Return the page on a *job*: the best settings are really run, unless it was stored.
 
     *tell* beforehand how long that takes, and *note* each number as it comes. What the step
-    trains is *put_back*.
+    trains is *put_back*. Runs last as *durations* say, or as usual.
     """
     error = job.numbers.noise
     now = forecast_row(job, {})
@@ -77,14 +99,14 @@ def recommended(
     rows = rank(job, [forecast_row(job, changes) for changes in combinations(job)])
     table = [now, *rows]
     trials = by_place(job.trials, table) if job.trials else None
-    durations = USUAL.for_training(EPOCHS * now.mean if job.whole else 0.0)
+    durations = (durations or USUAL).for_training(EPOCHS * now.mean if job.whole else 0.0)
     if job.subject is not None:
         each = [seconds_with_start(job, row, durations) for row in table[: TRIED + 1]]
-        # Each round is between two runs of the job as it is
-        seconds = math.ceil(ROUNDS * sum(each) + each[0])
+        seconds = math.ceil(min(durations.trials, seconds_of_rounds(each)))
+        most = max(seconds, math.ceil(durations.more_trials))
         tell(
             f"trying the best {TRIED} settings beside the job as it is: about {seconds} s, "
-            f"and up to {max(seconds, math.ceil(durations.trials))} s if its runs differ"
+            f"and up to {most} s if its runs differ"
         )
         with what_it_trains_put_back(job.subject, put_back=put_back):
             trials = try_best(job, job.subject, table, durations, note)

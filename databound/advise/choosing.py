@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..measure.setting import Changes
 from ..model.job import Job
-from ..ranges import Scatter, variance_of_median
+from ..ranges import Scatter, variance_of_middle
 from ..thresholds import (
     AS_GOOD,
     DEPTHS,
@@ -77,9 +77,12 @@ def combinations(job: Job) -> Iterator[Changes]:
     most = min(MOST_WORKERS, per_core * known.cores)
     counts = {0, job.now.num_workers, known.cores}
     counts |= {2**power for power in range(most.bit_length())}
+    if job.whole and not known.stream:  # more workers than batches have nothing to do
+        counts = {min(workers, job.batches) for workers in counts} | {job.now.num_workers}
     if known.stream:
-        compared_ones = {0, 1, job.now.num_workers, *known.totals}
-        counts = {workers for workers in compared_ones if job.as_many(workers)}
+        if max(known.totals, default=0) <= 1:  # nobody knows whether several share it out
+            counts = {0, 1, job.now.num_workers}
+        counts = {workers for workers in counts | {*known.totals} if job.as_many(workers)}
     for workers, threads in product(sorted(counts), sorted(known.threads)):
         for depth, stay in depths_of(job, workers):
             setting = job.now.changed(
@@ -256,9 +259,11 @@ def by_trials(
             count = len(trials.took[place])
             # Both means are of runs: of the job as it is there is one more
             runs = 1 / (1 / count + 1 / (count + 1))
-            off = left * scatter.range(runs / variance_of_median(count))
+            off = left * scatter.range(runs / variance_of_middle(count))
         within = hypot(off, left * sampled, left * AS_GOOD)
-        believed = saves <= bounds.least + max(AS_GOOD, within)
+        # The bound is a quotient, too, of what an epoch takes now, which the forecast knows so well
+        bound_within = (1 - bounds.least) * table[0].within
+        believed = saves <= bounds.least + max(AS_GOOD, within, bound_within)
         saves = min(saves, bounds.least)
         # All ran over the same batches, so which of an epoch these were does not matter here
         if saves > max(AS_GOOD, off):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # Verdicts after which nothing else is said
 LAST_WORDS = ("step-bound", "cannot tell")
+MORE_TIME = "Ask for more time by --minutes, or minutes=."
 NOT_SEEN = (
     "other ranks, and what they share",
     "files that are not in the system's cache",
@@ -161,7 +162,9 @@ class Recommendation:
         if self.failed:
             found["These settings were tried, and they failed:"] = self.failed
         if self.too_long:
-            found["These settings would have taken too long to try:"] = self.too_long
+            found[f"These settings would have taken too long to try. {MORE_TIME}"] = (
+                self.too_long
+            )
         found |= self.put_back()
         not_seen = list(NOT_SEEN)
         if not self.job.whole:
@@ -229,7 +232,7 @@ class Recommendation:
             workers = ", ".join(map(str, known.not_measured))
             yield (
                 f"Not measured, because batches take long: num_workers={workers}. Forecasts with "
-                "as many take what fewer workers showed."
+                f"as many take what fewer workers showed. {MORE_TIME}"
             )
         if any("not confirmed" in change.sure for change in self.changes):
             yield (

@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import pairwise
+from itertools import count, pairwise
 from math import sqrt
-from statistics import fmean, median, stdev
+from statistics import fmean, stdev
 from typing import NamedTuple
 
 from ..ends import StepFailedError
-from ..measure.runs import Subject, restored
+from ..measure.runs import Subject, batches_of_run, restored
 from ..measure.setting import Setting, as_arguments
 from ..model.comparing import Compared, Expected, compared, learn
 from ..model.job import Job, Stored, least_batches
 from ..model.measuring import Note, note_nothing
-from ..ranges import Scatter, scatter_of
-from ..thresholds import AS_GOOD, DEPTHS, MOST_ROUNDS, ROUNDS, TRIED, USUAL, Durations
+from ..ranges import Scatter, middle, scatter_of
+from ..thresholds import AS_GOOD, DEPTHS, ROUNDS, TRIED, USUAL, Durations
 from .rows import TableRow
 
 
@@ -64,8 +64,8 @@ class Trials:
         return [*self.like_now, *self.took]
 
     def saved(self, place: int) -> float:
-        """Return what a row saves: in the median round, so that one busy moment does not count."""
-        return median(self.saves(place))
+        """Return what a row saves: in the middle rounds, so that one busy moment does not count."""
+        return middle(self.saves(place))
 
 
 def error_of_mean(values: Sequence[float]) -> float:
@@ -111,11 +111,9 @@ def try_best(
     Of each number of workers and threads one row is tried, and the best of them with a longer queue
     as well. They run in rounds, because a machine may become slower in between; if the job as it
     is differs from itself, in more of them, up to *durations.trials*. A setting that fails is
-    dropped, and so is one that would take too long; another comes in its place. *note* is told
-    what each run came to.
+    dropped, and so is one for whose rounds there would be no time; another comes in its place.
+    *note* is told what each run came to.
     """
-    if seconds_of_trial(job, table[0]) > durations.most_of_trial:
-        return Trials(not_run=one_of_each_kind(table))
     rounds = Rounds(job, subject, table, durations, note)
     rounds.make()
     rounds.learn()
@@ -145,22 +143,36 @@ class Rounds:
         self.chosen: list[int] = []  # places of the rows that run
         self.began = subject.clock()
         self.made = 0  # runs
+        self.lasted: dict[int, float] = {}  # seconds of the last run of a row, by its place
         self.found: dict[Setting, list[Compared]] = {}
 
     def make(self) -> None:
-        """Make a first round, which chooses the rows that run, and then others."""
+        """Make a first round, which chooses the rows that run, and then others.
+
+        Nothing is run if there is no time for the job as it is.
+        """
         trials = self.trials
+        if not self.fits([]):
+            trials.not_run = self.kinds
+            return
         self.run_now()
         self.choose()
         self.run_now()
+        # Some may have taken longer than they should
+        while self.chosen and not self.fits(self.chosen):
+            self.chosen.remove(max(self.chosen, key=self.seconds_of))
         least = ROUNDS
         deeper = with_a_longer_queue(self.job, self.table, trials)
         if deeper is not None:
-            self.chosen.append(deeper)
-            least += 1  # so that it has as many
-        for rounds in range(1, MOST_ROUNDS if self.chosen else 1):
+            self.lasted[deeper] = max(
+                self.lasted.values()
+            )  # at most, as far as anybody knows
+            if self.fits([*self.chosen, deeper]):
+                self.chosen.append(deeper)
+                least += 1  # so that it has as many
+        for rounds in count(1) if self.chosen else []:
             spent = self.subject.clock() - self.began
-            is_late = spent + spent / rounds > self.durations.trials
+            is_late = spent + spent / rounds > self.durations.more_trials
             is_sure = rounds >= least and trials.spread() <= AS_GOOD
             if rounds >= ROUNDS and (is_late or is_sure):
                 break
@@ -172,21 +184,29 @@ class Rounds:
         for place in self.kinds:
             if len(self.chosen) == TRIED:
                 break
-            row = self.table[place]
             if place in self.like_now:
                 continue
-            if (
-                seconds_with_start(self.job, row, self.durations)
-                > self.durations.most_of_trial
-            ):
+            if not self.fits([*self.chosen, place]):
+                row = self.table[place]
                 self.trials.too_long.append(as_arguments(row.changes))
                 self.trials.not_run.append(place)
             elif self.try_one(place):
                 self.chosen.append(place)
 
+    def fits(self, rivals: Sequence[int]) -> bool:
+        """Return whether there is time to try the rows at the places of these *rivals* in all rounds."""
+        each = [self.seconds_of(place) for place in (0, *rivals)]
+        return seconds_of_rounds(each) <= self.durations.trials
+
+    def seconds_of(self, place: int) -> float:
+        """Return how long the last trial of the row at a *place* took, or about how long one will."""
+        if place in self.lasted:
+            return self.lasted[place]
+        return seconds_with_start(self.job, self.table[place], self.durations)
+
     def run_now(self) -> None:
         """Run the job as it is, and note what an epoch takes with all rows that run like it."""
-        found = self.run(self.table[0]).found
+        found = self.run(0).found
         trials = self.trials
         trials.now.append(seconds_by(self.job, self.table[0], found))
         for place in self.like_now:
@@ -201,7 +221,7 @@ class Rounds:
         trials = self.trials
         row = self.table[place]
         try:
-            trial = self.run(row)
+            trial = self.run(place)
         except StepFailedError:
             raise
         except RuntimeError as error:
@@ -221,10 +241,13 @@ class Rounds:
         numbers.scatter = numbers.scatter.with_another(self.trials.scatter())
         learn(self.job, self.found)
 
-    def run(self, row: TableRow) -> "Trial":
-        """Run a *row*, and tell what that came to."""
+    def run(self, place: int) -> "Trial":
+        """Run the row at a *place*, and tell what that came to."""
+        row = self.table[place]
+        began = self.subject.clock()
         trial = trial_of(self.job, self.subject, row, self.durations, self.expected)
         self.made += 1
+        self.lasted[place] = self.subject.clock() - began
         setting = self.job.setting(**row.changes)
         runs_with = Setting(num_workers=setting.num_workers, threads=setting.threads)
         self.found.setdefault(runs_with, []).append(trial.found)
@@ -280,7 +303,20 @@ def seconds_of_trial(job: Job, row: TableRow) -> float:
     """Return about how long a trial of a *row* takes at least."""
     setting = job.setting(**row.changes)
     batches_of_epoch = job.count(setting)
-    return least_batches(setting.num_workers) * row.later / batches_of_epoch
+    least = least_batches(setting.num_workers)
+    batches = batches_of_run(least, batches_of_epoch if job.whole else 0)
+    return job.numbers.opening + batches * row.later / batches_of_epoch
+
+
+def seconds_of_rounds(each: Sequence[float]) -> float:
+    """Return how long the fewest rounds take if the job as it is and its rivals take *each* so long.
+
+    Each round is between two runs of the job as it is, the first of them.
+
+    >>> seconds_of_rounds([2.0, 1.0])
+    8.0
+    """
+    return ROUNDS * sum(each) + each[0]
 
 
 def seconds_with_start(job: Job, row: TableRow, durations: Durations) -> float:

@@ -18,7 +18,17 @@ from lessonkit.loader import DataLoader
 
 from ..ends import StepFailedError, StepsEndedError
 from ..machine import Others, allowed_cores, private_memory
-from ..thresholds import COPIES, DRAWN, KEPT, LATER_EPOCHS, NEVER, NEVER_BEGINS, PATIENCE
+from ..thresholds import (
+    BEHIND,
+    COPIES,
+    DRAWN,
+    FILL,
+    KEPT,
+    LATER_EPOCHS,
+    NEVER,
+    NEVER_BEGINS,
+    PATIENCE,
+)
 from .batches import bytes_of, own_copy
 from .device import OnDevice, on_device
 from .loaders import (
@@ -493,12 +503,19 @@ class Run:
 def passes_for(least: int, count: int) -> int:
     """Return how often a run of at *least* so many batches goes over *count* of them.
 
-    If not once, it is an epoch that shows how workers begin, and then as many as have so many
-    batches: in a short epoch the beginning and the end are most of it.
+    If not once, it is an epoch that shows how workers begin, and then as many as have the batches
+    that are compared: in a short epoch the beginning and the end are most of it.
     """
     if least <= count or not count:
         return 1
-    return 1 + max(LATER_EPOCHS, math.ceil(least / count))
+    are_compared = least * BEHIND / (FILL + BEHIND)
+    return 1 + max(LATER_EPOCHS, math.ceil(are_compared / count))
+
+
+def batches_of_run(least: int, count: int) -> int:
+    """Return how many batches a run of at *least* so many has, if an epoch has *count* of them."""
+    passes = passes_for(least, count)
+    return passes * count if passes > 1 else least
 
 
 @contextmanager

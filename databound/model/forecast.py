@@ -328,7 +328,17 @@ def between(numbers: Mapping[int, float], workers: int) -> float:
     >>> between({0: 1.0, 2: 1.4}, 1), between({0: 1.0, 2: 1.4}, 8)
     (1.2, 1.4)
     """
-    below = max((count for count in numbers if count <= workers), default=min(numbers))
-    above = min((count for count in numbers if count >= workers), default=below)
+    below, above = beside(numbers, workers)
     part = (workers - below) / max(1, above - below)
     return numbers[below] + part * (numbers[above] - numbers[below])
+
+
+def beside(numbers: Mapping[int, float], workers: int) -> tuple[int, int]:
+    """Return the nearest keys of *numbers*, from below and from above; twice the same beyond all of them.
+
+    >>> beside({0: 1.0, 2: 1.4}, 1), beside({0: 1.0, 2: 1.4}, 2), beside({0: 1.0, 2: 1.4}, 8)
+    ((0, 2), (2, 2), (2, 2))
+    """
+    below = max((count for count in numbers if count <= workers), default=min(numbers))
+    above = min((count for count in numbers if count >= workers), default=below)
+    return below, above

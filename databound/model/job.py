@@ -17,7 +17,7 @@ from ..measure.uneven import Uneven
 from ..origin import Origin, origin_of
 from ..ranges import Scatter
 from ..thresholds import AS_GOOD, AS_MANY, BEHIND, FILL, UNMEASURED
-from .forecast import Epochs, Model, Options, between
+from .forecast import Epochs, Model, Options, beside, between
 
 Stored = dict[str, Any]
 """What is written to a file as JSON."""
@@ -35,8 +35,11 @@ class Seen(NamedTuple):
 
 
 def least_batches(workers: int) -> int:
-    """Return how many batches a run with *workers* needs to be compared with the model."""
-    return (FILL + BEHIND) * workers + 1
+    """Return how many batches a run with *workers* needs to be compared with the model.
+
+    Without workers it needs as many as with one: of two of them nobody knows what the others take.
+    """
+    return (FILL + BEHIND) * max(1, workers) + 1
 
 
 @dataclass(repr=False)
@@ -182,7 +185,21 @@ class Job:
         if known.scatter.freedom:
             off = known.scatter.range(between(step.ran, workers))
         missed = between(step.missed, workers) + self.not_compared(setting)
-        return math.hypot(off, missed)
+        return math.hypot(off, missed, self.not_run(setting))
+
+    def not_run(self, setting: Setting) -> float:
+        """Return the share by which an epoch may be off because only fewer and more workers were run.
+
+        What a forecast leaves unexplained grows somewhere between the two, at once or bit by bit. A loop
+        without workers says nothing of what happens in one.
+        """
+        factors = self.numbers.threads[setting.threads].unexplained
+        below, above = beside(factors, setting.num_workers)
+        if not below:
+            return 0.0
+        return (
+            abs(factors[above] - factors[below]) / 2 / between(factors, setting.num_workers)
+        )
 
     def not_compared(self, setting: Setting) -> float:
         """Return the share by which an epoch may be off because part of it is in no run that is compared.

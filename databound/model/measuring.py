@@ -29,7 +29,13 @@ from ..measure.numbers import (
     take_of,
     unevenness,
 )
-from ..measure.runs import LoaderAndStep, Subject, restored
+from ..measure.runs import (
+    LoaderAndStep,
+    Subject,
+    batches_of_run,
+    passes_for,
+    restored,
+)
 from ..measure.setting import Setting
 from ..measure.uneven import Uneven
 from ..measure.watching import Watch
@@ -106,12 +112,13 @@ def measured(
     command: str = "measure_job(loader, step)",
     script: InScript | None = None,
     put_back: bool = True,
+    durations: Durations | None = None,
 ) -> Job:
     """Measure a job as `measure_job` does.
 
     *tell* beforehand how long it takes, and *note* each number as it comes. The job was measured
     by a *command*, perhaps in a *script*. What the step trains stays trained if it is not to be
-    *put_back*.
+    *put_back*. Runs last as *durations* say, or as usual.
     """
     check.function("step", step)
     if synchronise is not None:
@@ -121,7 +128,7 @@ def measured(
             synchronise = torch.cuda.synchronize
         subject = LoaderAndStep(loader, step, synchronise, torch)
         with subject.put_back() if put_back else nullcontext():
-            job = measure_subject(subject, allowed_cores(), tell=tell, note=note)
+            job = measure_subject(subject, allowed_cores(), durations, tell, note)
     job.origin = origin_now(command, script)
     return job
 
@@ -255,7 +262,7 @@ class Runs:
         fails, perhaps for want of memory, is left out; with one it has to work.
         """
         least = least_batches(workers)
-        if not self.fits(self.seconds_of(workers, least)):
+        if not self.fits(self.seconds_of_run(workers)):
             if not any(run.workers == workers for run in self.beside[threads]):
                 self.not_measured.add(workers)
             return False
@@ -276,16 +283,24 @@ class Runs:
         return True
 
     def numbers_of_workers(self) -> set[int]:
-        """Return 1, 2, 4 and so on up to the cores, but up to 4 at least, and the present number."""
+        """Return 1, 2, 4 and so on up to the cores, but up to 4 at least, and the present number.
+
+        There are no more workers than an epoch has batches, because the others would have nothing to do.
+        """
         most = max(self.cores, LEAST_WORKERS)
         powers = {2**power for power in range(most.bit_length())}
-        return {self.cores, *powers} | ({self.subject.now.num_workers} - {0})
+        counts = {self.cores, *powers}
+        if self.subject.count:
+            counts = {min(workers, self.subject.count) for workers in counts}
+        return counts | ({self.subject.now.num_workers} - {0})
 
     def make_whole(self) -> None:
         """Let an iterable come to its end: nothing else shows how many samples an epoch has."""
         made = [self.one, *self.all_beside()]
         self.whole = {run.workers: run for run in made if run.whole}
         for workers in {1, self.cores, 2 * self.cores} - self.whole.keys():
+            if not self.fits(self.seconds_of(workers, workers)):
+                continue
             with suppress(RuntimeError):  # it may have no room for so many
                 run = self.subject.go(workers, TO_THE_END * self.durations.run)
                 if run.whole:
@@ -347,16 +362,28 @@ class Runs:
     def seconds_of(self, workers: int, batches: int) -> float:
         """Return about how long a run of as many *batches* takes, by the first runs.
 
-        Without workers the loop makes each batch itself; workers share the cores.
+        Without workers the loop makes each batch itself; workers share the cores. What the first batch of
+        an epoch takes longer comes once in a run, however long that is.
         """
-        step = fmean(one.step for one in self.alone.batches)
-        load = fmean(one.load for one in self.alone.batches)
-        make = fmean(one.make for one in self.one.batches)
+        opening = opening_of([self.alone])
+        alone = self.alone.batches
+        one = self.one.batches
+        step = fmean(batch.step for batch in alone)
+        load = fmean(batch.load for batch in alone) - opening / len(alone)
         if not workers:
-            return batches * (load + step)
-        start = self.one.batches[0].began - self.one.began
-        works = max(0.0, make - fmean(one.wait for one in self.one.batches))
-        return workers * start + batches * max(step, make / workers, works / self.cores)
+            return opening + batches * (load + step)
+        make = max(0.0, fmean(batch.make for batch in one) - opening / len(one))
+        start = one[0].began - self.one.began
+        works = max(0.0, make - fmean(batch.wait for batch in one))
+        a_batch = max(step, make / workers, works / self.cores)
+        return workers * start + opening + batches * a_batch
+
+    def seconds_of_run(self, workers: int) -> float:
+        """Return about how long a run takes that can be compared; a short epoch comes several times."""
+        least = least_batches(workers)
+        count = self.subject.count or 0
+        again = (passes_for(least, count) - 1) * opening_of([self.alone])
+        return again + self.seconds_of(workers, batches_of_run(least, count))
 
     def seconds_of_epoch(self) -> float:
         """Return about how long an epoch of the job as it is takes; 0 if nobody knows its length."""
@@ -375,10 +402,7 @@ class Runs:
     def all_seconds(self) -> float:
         """Return about how many seconds all runs take: as many as usual, or as long batches need."""
         spent = self.subject.clock() - self.began
-        least = [
-            self.seconds_of(workers, least_batches(workers))
-            for workers in self.numbers_of_workers()
-        ]
+        least = [self.seconds_of_run(workers) for workers in self.numbers_of_workers()]
         more = self.seconds_of(0, 3 * FEWEST)
         needed = spent + len(self.subject.threads()) * sum(least) + more
         return min(self.durations.most, max(self.durations.again + 2, math.ceil(needed)))

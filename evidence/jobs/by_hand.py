@@ -25,7 +25,7 @@ from torch.utils.data import DataLoader
 from databound import recommend
 from databound.advise.rows import TableRow
 from databound.machine import Others, allowed_cores
-from databound.ranges import Scatter, scatter_of, variance_of_median
+from databound.ranges import Scatter, scatter_of, variance_of_middle
 from evidence.jobs.families import archives, audio, tables, text, vision
 from evidence.jobs.families.family import Family
 from evidence.jobs.measure import run
@@ -138,7 +138,7 @@ def compared(family: Family, rounds: int, count: int) -> dict[str, Any]:
 
 def noise_of(found: dict[str, Any], rounds: int) -> float:
     """Return the share by which two settings may differ that take the same, in medians of *rounds*."""
-    of_each = rounds / variance_of_median(rounds)
+    of_each = rounds / variance_of_middle(rounds)
     return Scatter(*found["scatter"]).range(of_each / 2)
 
 

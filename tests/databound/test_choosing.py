@@ -23,9 +23,9 @@ from databound.advise.trials import Trials, try_best
 from databound.measure.setting import Setting
 from databound.measure.watching import Watch
 from databound.model.job import Seen
-from databound.model.measuring import measure_subject
+from databound.model.measuring import measure_subject, tell_nobody
 from databound.ranges import Scatter
-from databound.thresholds import AS_GOOD, MOST_ROUNDS, ROUNDS, TRIED, Durations
+from databound.thresholds import AS_GOOD, MOST_UNASKED, ROUNDS, TRIED, Durations, lasting
 
 SLOW = Modelled(0.30, 0.010, computes=False, batches=160)
 
@@ -55,16 +55,41 @@ def test_measuring_ends_in_time_and_says_what_was_left_out() -> None:
     assert job.numbers.not_measured == []
     assert 60 < long.time < 200
     most = Durations().for_training(1e9)
-    assert (most.most, most.most_of_trial, most.trials) == (300, 100, 150)
+    assert (most.most, most.trials) == (MOST_UNASKED, ROUNDS * MOST_UNASKED)
     assert Durations().for_training(60) == Durations()
+
+
+@pytest.mark.parametrize("minutes", [1.0, 20.0])
+def test_who_asks_for_minutes_gets_them(minutes: float) -> None:
+    """Half to measure and half to try settings, however long a training is."""
+    asked = lasting(minutes)
+    assert asked is not None
+    assert asked.most + asked.trials == 60 * minutes
+    assert asked.for_training(1e9) == asked
+    model = Modelled(2.5, 0.010, computes=False, batches=2000)
+    job = measure_subject(model, 2, asked)
+    assert model.time < 30 * minutes
+    assert (job.numbers.not_measured == []) == (minutes > 1)
+    recommended(job, tell_nobody, durations=asked)
+    assert model.time < 60 * minutes
+
+
+def test_minutes_that_are_none_are_refused() -> None:
+    assert lasting(None) is None
+    with pytest.raises(
+        ValueError, match="minutes=0: must be a number of minutes, more than 0"
+    ):
+        lasting(0)
+    with pytest.raises(TypeError, match="minutes='ten'"):
+        lasting("ten")  # type: ignore[arg-type]
 
 
 def test_a_trial_that_would_take_too_long_is_not_made() -> None:
     job = SLOW.job()
     table = [forecast_row(job, {}), *rank(job, rows_of(job))]
     before = len(SLOW.ran)
-    # A batch without workers takes 0.31 s; workers need seven of them to be compared
-    trials = try_best(job, SLOW, table, Durations(most_of_trial=1.0))
+    # Seven batches without workers take 2.2 s, three times; workers need as many to be compared
+    trials = try_best(job, SLOW, table, Durations(trials=8.0))
     assert trials.took == {}
     assert len(trials.too_long) == len(trials.not_run) == TRIED
     assert SLOW.ran[before:] == [0, 0]
@@ -73,7 +98,7 @@ def test_a_trial_that_would_take_too_long_is_not_made() -> None:
     assert [table.index(one.row) for one in choice.worth] != []
     assert all("not tried" in described(job, one).sure for one in choice.worth)
     # Where the job as it is takes too long, nothing is run
-    trials = try_best(job, SLOW, table, Durations(most_of_trial=0.001))
+    trials = try_best(job, SLOW, table, Durations(trials=1.0))
     assert trials.now == []
     assert len(SLOW.ran) == before + 2
 
@@ -114,16 +139,17 @@ class Restless(Modelled):
         return seen
 
 
-@pytest.mark.parametrize(("most", "rounds"), [(1000.0, MOST_ROUNDS), (0.0, ROUNDS)])
-def test_a_job_that_differs_from_itself_is_tried_in_more_rounds(
-    most: float, rounds: int
-) -> None:
-    """As long as there is time; there are two in any case."""
+@pytest.mark.parametrize("most", [15.0, 60.0])
+def test_a_job_that_differs_from_itself_is_tried_in_more_rounds(most: float) -> None:
+    """As long as there is time for one more; there are two in any case."""
     model = Restless(0.020, 0.010, computes=False)
     job = Modelled(0.020, 0.010, computes=False).job()
     table = [forecast_row(job, {}), *rank(job, rows_of(job))]
-    trials = try_best(job, model, table, Durations(trials=most))
-    assert len(trials.now) == rounds + 1
+    trials = try_best(job, model, table, Durations(more_trials=most))
+    rounds = len(trials.now) - 1
+    assert rounds >= ROUNDS
+    assert model.time < most
+    assert model.time + model.time / rounds > most
     took = [len(each) for each in trials.took.values()]
     assert took == [rounds] * TRIED + [rounds - 1]  # a longer queue joins after the first
 

@@ -11,9 +11,12 @@ from databound.machine import Others, busy_seconds, private_memory
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
-def statistics(path: Path, *, user: float, idle: float) -> None:
-    """Write what the system says: seconds of all cores in programs of users, and without work."""
-    columns = [user, 0, 0, idle, 0, 0, 0, 0]
+def statistics(path: Path, *, user: float, idle: float, stolen: float = 0.0) -> None:
+    """Write what the system says: seconds of all cores in programs of users, and without work.
+
+    Of a virtual machine, others on the same host may have *stolen* some.
+    """
+    columns = [user, 0, 0, idle, 0, 0, 0, stolen]
     path.write_text(
         "cpu " + " ".join(str(round(one * TICKS)) for one in columns) + "\ncpu0 1"
     )
@@ -29,7 +32,7 @@ def test_others_had_what_all_had_less_what_this_job_had(
     monkeypatch.setattr(machine, "STATISTICS", path)
     statistics(path, user=100, idle=50)
     made = Others(began=next(clock), own=next(spent))
-    statistics(path, user=107, idle=51)
+    statistics(path, user=106, idle=51, stolen=1)
     monkeypatch.setattr(machine, "perf_counter", lambda: next(clock))
     monkeypatch.setattr(machine, "own_seconds", lambda: next(spent))
     assert made.cores() == pytest.approx(others)

@@ -2,12 +2,16 @@
 
 from functools import cache
 from statistics import fmean, median
+from typing import Any
 
 import pytest
 from support.modelled_jobs import Modelled
 
+from databound.advise.advice import recommended
 from databound.measure.setting import Setting
-from databound.model.measuring import measure_subject
+from databound.measure.watching import Watch
+from databound.model.measuring import measure_subject, tell_nobody
+from databound.thresholds import USUAL
 from evidence.jobs.pages import contradictions
 from evidence.jobs.population import Judged, Truth, judge, table
 from evidence.jobs.random_jobs import random_job
@@ -296,3 +300,81 @@ def test_the_engine_says_the_same_of_an_even_job(workers: int) -> None:
     first, later = model.seconds(workers)
     told = job.seconds(Setting(workers), 0.0)
     assert [*told] == pytest.approx([first, later], rel=0.02)
+
+
+def test_between_two_numbers_of_workers_that_ran_a_forecast_knows_less() -> None:
+    """Eight workers were no faster than two, and four were said to be, within 6 %."""
+    job = Modelled(0.020, 0.010, computes=False).job()
+    (step,) = job.numbers.threads.values()
+    step.unexplained = {0: 1.0, 1: 1.0, 2: 1.0, 8: 4.0}
+    step.missed = dict.fromkeys(step.unexplained, 0.0)
+    of_four = 1.0 + (4.0 - 1.0) * (4 - 2) / (8 - 2)
+    assert job.not_run(job.setting(num_workers=4)) == pytest.approx(
+        (4.0 - 1.0) / 2 / of_four
+    )
+    assert job.uncertainty(num_workers=4) > (4.0 - 1.0) / 2 / of_four
+    for ran_or_beyond in (0, 1, 2, 8, 16):
+        assert job.not_run(job.setting(num_workers=ran_or_beyond)) == 0
+    # Of a worker a loop without says nothing, and so it cannot differ from it
+    step.unexplained = {0: 1.0, 2: 1.5}
+    assert job.not_run(job.setting(num_workers=1)) == 0
+
+
+def test_a_stream_that_workers_share_out_may_have_more_of_them_than_were_counted() -> None:
+    """Eight of them loaded it three times as fast, and only one and two were compared."""
+    job = VirtualJob(
+        Costs(works=0.0, waits=0.02, step=0.0002), Setting(2), 40, cores=1, stream=True
+    )
+    found = judge(job)
+    assert 1 < max(found.page.job.numbers.totals) < 8
+    assert found.page.changes[0].settings["num_workers"] == 8
+    assert found.behind <= 1.05
+    alone = VirtualJob(
+        Costs(works=0.0, waits=0.02, step=0.0002), Setting(2), 4000, cores=1, stream=True
+    )
+    # Of one that did not end nobody knows
+    rows = judge(alone).page.table
+    assert {row.changes.get("num_workers", 2) for row in rows} == {0, 1, 2}
+
+
+def test_no_more_workers_than_an_epoch_has_batches_are_compared() -> None:
+    """The others would have nothing to do: 128 of them were tried on 75 batches, for six minutes."""
+    job = VirtualJob(
+        Costs(works=0.0, waits=0.3, step=0.001), Setting(), batches=11, cores=8
+    )
+    found = judge(job)
+    tried = {row.changes.get("num_workers", 0) for row in found.page.table}
+    assert max(tried) == 11
+    assert found.page.changes[0].settings["num_workers"] == 11
+
+
+def test_what_opens_an_archive_counts_in_the_time_that_a_run_takes() -> None:
+    """Opening it took half a minute, and each of a dozen runs opened it: nobody had said so."""
+    job = VirtualJob(
+        Costs(works=0.05, step=0.03, opens=30.0), Setting(), batches=300, cores=2
+    )
+    told: list[str] = []
+    measured = measure_subject(job, job.cores, tell=told.append)
+    # The first three runs tell how long it takes; no other one fits
+    assert measured.numbers.not_measured == [1, 2, 4]
+    assert job.time < 3 * 31
+
+
+class Later(VirtualJob):
+    """A job whose trials take ten times as long as anybody could know."""
+
+    def go(self, workers: int, seconds: float, **more: Any) -> Watch:
+        began = self.time
+        seen = super().go(workers, seconds, **more)
+        if seconds == USUAL.trial and workers:
+            self.time += 9 * (self.time - began)
+        return seen
+
+
+def test_a_rival_that_took_longer_than_it_should_is_not_tried_again() -> None:
+    job = Later(Costs(works=0.0, waits=0.9, step=0.1), Setting(), batches=2000, cores=2)
+    measured = measure_subject(job, job.cores)
+    began = job.time
+    recommended(measured, tell=tell_nobody)
+    longest = 10 * 2 * 13  # s; the first trial with two workers, thirteen batches of each
+    assert job.time - began < USUAL.for_training(1e9).trials + longest
