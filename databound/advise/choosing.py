@@ -15,6 +15,7 @@ from ..ranges import Scatter, variance_of_middle
 from ..thresholds import (
     AS_GOOD,
     DEPTHS,
+    LEFT_OUT_OF_MODELS,
     MOST_CHANGES,
     MOST_WORKERS,
     TRIED,
@@ -77,7 +78,7 @@ def combinations(job: Job) -> Iterator[Changes]:
     most = min(MOST_WORKERS, per_core * known.cores)
     counts = {0, job.now.num_workers, known.cores}
     counts |= {2**power for power in range(most.bit_length())}
-    if job.whole and not known.stream:  # more workers than batches have nothing to do
+    if job.whole:  # more workers than batches have nothing to do
         counts = {min(workers, job.batches) for workers in counts} | {job.now.num_workers}
     if known.stream:
         if max(known.totals, default=0) <= 1:  # nobody knows whether several share it out
@@ -253,14 +254,16 @@ def by_trials(
     for place in trials.places:
         saves = trials.saved(place)
         left = 1 - saves
+        left_out = LEFT_OUT_OF_MODELS
         if place in trials.like_now:  # the same runs: nothing differs but what happens once
             off = error_of_mean(trials.saves(place))
+            left_out = AS_GOOD
         else:
             count = len(trials.took[place])
             # Both means are of runs: of the job as it is there is one more
             runs = 1 / (1 / count + 1 / (count + 1))
             off = left * scatter.range(runs / variance_of_middle(count))
-        within = hypot(off, left * sampled, left * AS_GOOD)
+        within = hypot(off, left * sampled, left * left_out)
         # The bound is a quotient, too, of what an epoch takes now, which the forecast knows so well
         bound_within = (1 - bounds.least) * table[0].within
         believed = saves <= bounds.least + max(AS_GOOD, within, bound_within)

@@ -16,7 +16,7 @@ from ..measure.setting import Setting, Value
 from ..measure.uneven import Uneven
 from ..origin import Origin, origin_of
 from ..ranges import Scatter
-from ..thresholds import AS_GOOD, AS_MANY, BEHIND, FILL, UNMEASURED
+from ..thresholds import AS_MANY, BEHIND, FILL, LEFT_OUT_OF_MODELS, UNMEASURED
 from .forecast import Epochs, Model, Options, beside, between
 
 Stored = dict[str, Any]
@@ -167,14 +167,16 @@ class Job:
         RANGE_HOLDS of all times it is off by no more. It comes from how much repeated runs
         differed and how many of them had as many workers, from what the model missed of these, and from
         how unlike each other batches are, of which only some were seen. Where no run was repeated,
-        it is no less than what runs usually differ. It is at least AS_GOOD, for a model has not all that
-        a job does. If the workers wait, a storage may give no
+        it is no less than what runs usually differ. It is at least LEFT_OUT_OF_MODELS, for a model has
+        not all that a job does. If the workers wait, a storage may give no
         more to more of them than were run.
         """
         setting = self.setting(**changes)
         sampled = self.numbers.uneven.sampling_error(self.count(setting))
         by_runs = self.uncertainty_by_runs(setting)
-        return math.hypot(by_runs, sampled, AS_GOOD) + self.beyond(setting.num_workers)
+        return math.hypot(by_runs, sampled, LEFT_OUT_OF_MODELS) + self.beyond(
+            setting.num_workers
+        )
 
     def uncertainty_by_runs(self, setting: Setting) -> float:
         """Return the part of `uncertainty` that is there because runs differ, also from the model."""

@@ -25,7 +25,14 @@ from databound.measure.watching import Watch
 from databound.model.job import Seen
 from databound.model.measuring import measure_subject, tell_nobody
 from databound.ranges import Scatter
-from databound.thresholds import AS_GOOD, MOST_UNASKED, ROUNDS, TRIED, Durations, lasting
+from databound.thresholds import (
+    LEFT_OUT_OF_MODELS,
+    MOST_UNASKED,
+    ROUNDS,
+    TRIED,
+    Durations,
+    lasting,
+)
 
 SLOW = Modelled(0.30, 0.010, computes=False, batches=160)
 
@@ -191,7 +198,7 @@ def test_a_saving_has_the_range_in_which_rounds_differed() -> None:
     assert found.saves == pytest.approx(0.3)
     # Of two runs beside three, and of what no model has
     runs = scatter.range(1) * math.sqrt(1 / 2 + 1 / 3)
-    assert found.within == pytest.approx(0.7 * math.hypot(runs, AS_GOOD))
+    assert found.within == pytest.approx(0.7 * math.hypot(runs, LEFT_OUT_OF_MODELS))
     assert by_trials([NOW, RIVAL], trials, BOUNDS, Scatter(0.3, 1)) == []
 
 
