@@ -446,19 +446,27 @@ def described(job: Job, found: Worth) -> JobChange:
     """Return what is worth it as a change in words."""
     setting = job.setting(**found.row.changes)
     tried = found.row.tried is not None
-    sure = "predicted, not tried"
-    if tried:
-        sure = "confirmed by a real run" if found.believed else "tried, and not confirmed"
     return JobChange(
         settings=found.row.changes,
         line=line_of(job, found.row.changes, setting),
         saves=found.saves,
         within=found.within,
-        sure=sure,
+        sure=how_sure(found),
         tried=tried,
         needs=needs_of(job, found.row, setting),
         alters=alters_of(job, found.row.changes, setting),
     )
+
+
+def how_sure(found: Worth) -> str:
+    """Say how sure it is that what was *found* saves something."""
+    if found.row.tried is None:
+        return "predicted, not tried"
+    if not found.believed:
+        return "tried, and not confirmed"
+    if found.saves <= found.within:  # few batches of an epoch were seen, and they differ
+        return "tried, and its range leaves open whether it saves"
+    return "confirmed by a real run"
 
 
 def line_of(job: Job, changes: Changes, setting: Setting) -> str:

@@ -64,8 +64,11 @@ def worth_of(page: Recommendation, change: JobChange) -> str:
     saves = f"saves {plus_or_minus(change.saves, change.within)}"
     if row.tried is None:
         return f"forecast: {seconds(row.mean)}, {saves}"
-    doubt = ", not confirmed" if "not confirmed" in change.sure else ""
-    return f"tried: {seconds(row.tried)}, {saves}{doubt}"
+    if "not confirmed" in change.sure:
+        saves += ", not confirmed"
+    elif change.saves <= change.within:
+        saves += ", or nothing"
+    return f"tried: {seconds(row.tried)}, {saves}"
 
 
 def takes(page: Recommendation) -> str:

@@ -53,6 +53,8 @@ def contradictions_of_changes(page: Recommendation) -> Iterator[str]:
             row = next(row for row in page.table if row.changes == change.settings)
             if row.tried is None:
                 yield f"{change.settings} is confirmed, and was never run"
+            if change.saves <= change.within:
+                yield f"{change.settings} is confirmed, and may save nothing"
         saved = [page.saved(row) for row in page.table if row.changes == change.settings]
         if len(saved) != 1 or abs(saved[0] - change.saves) > ROUNDED:
             yield f"{change.settings} saves {change.saves:.3f}, and {saved} in the table"

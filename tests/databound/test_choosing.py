@@ -191,6 +191,17 @@ def test_nothing_is_confirmed_that_a_bound_excludes(
     assert ("tried, and not confirmed" in told) != believed
 
 
+@pytest.mark.parametrize("within", [0.29, 0.31])
+def test_nothing_is_confirmed_whose_range_has_no_saving_in_it_too(within: float) -> None:
+    """A saving of 28 ± 94 % was confirmed, and the epoch took 59 % longer."""
+    (found,) = by_trials([NOW, RIVAL], trials_of(0.7, 0.7), BOUNDS)
+    job = Modelled(0.020, 0.010, computes=False).job()
+    change = described(job, found._replace(within=within))
+    assert change.saves == pytest.approx(0.3)
+    assert ("confirmed by a real run" in change.sure) == (within < 0.3)
+    assert ("leaves open whether it saves" in change.sure) == (within > 0.3)
+
+
 def test_a_saving_has_the_range_in_which_rounds_differed() -> None:
     trials = trials_of(0.65, 0.75)
     scatter = trials.scatter()
