@@ -110,9 +110,9 @@ def try_best(
 
     Of each number of workers and threads one row is tried, and the best of them with a longer queue
     as well. They run in rounds, because a machine may become slower in between; if the job as it
-    is differs from itself, in more of them, up to *durations.trials*. A setting that fails is
-    dropped, and so is one for whose rounds there would be no time; another comes in its place.
-    *note* is told what each run came to.
+    is differs from itself, in more of them. How long all that may take, *durations* say. A setting
+    that fails is dropped, and so is one for whose rounds there would be no time; another comes in its
+    place. *note* is told what each run came to.
     """
     rounds = Rounds(job, subject, table, durations, note)
     rounds.make()
@@ -161,15 +161,8 @@ class Rounds:
         # Some may have taken longer than they should
         while self.chosen and not self.fits(self.chosen):
             self.chosen.remove(max(self.chosen, key=self.seconds_of))
-        least = ROUNDS
-        deeper = with_a_longer_queue(self.job, self.table, trials)
-        if deeper is not None:
-            self.lasted[deeper] = max(
-                self.lasted.values()
-            )  # at most, as far as anybody knows
-            if self.fits([*self.chosen, deeper]):
-                self.chosen.append(deeper)
-                least += 1  # so that it has as many
+        # What joins after the first round needs one more, to have as many
+        least = ROUNDS + 1 if self.add_a_longer_queue() else ROUNDS
         for rounds in count(1) if self.chosen else []:
             spent = self.subject.clock() - self.began
             is_late = spent + spent / rounds > self.durations.more_trials
@@ -192,6 +185,17 @@ class Rounds:
                 self.trials.not_run.append(place)
             elif self.try_one(place):
                 self.chosen.append(place)
+
+    def add_a_longer_queue(self) -> bool:
+        """Let the best row run with a longer queue as well, and return whether there is time for it."""
+        deeper = with_a_longer_queue(self.job, self.table, self.trials)
+        if deeper is None:
+            return False
+        self.lasted[deeper] = max(self.lasted.values())  # at most, as far as anybody knows
+        if not self.fits([*self.chosen, deeper]):
+            return False
+        self.chosen.append(deeper)
+        return True
 
     def fits(self, rivals: Sequence[int]) -> bool:
         """Return whether there is time to try the rows at the places of these *rivals* in all rounds."""
