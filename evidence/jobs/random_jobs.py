@@ -35,6 +35,7 @@ def random_job(seed: int) -> VirtualJob:
     costs = with_step(costs, draw, batch, kinds)
     most_threads = draw.choice([1, cores, cores]) if costs.computes else 1
     costs = with_the_loops_own(costs, draw)
+    kinds.append(length_of(max(batch, costs.step)))
     now = present_setting(draw, cores, most_threads)
     of_batch = factors_of_batches(draw, batches, kinds)
     of_step = factors_of_steps(draw, batches, kinds)
@@ -54,6 +55,13 @@ def random_job(seed: int) -> VirtualJob:
         seed=seed,
         kinds=tuple(kinds),
     )
+
+
+def length_of(seconds: float) -> str:
+    """Return the kind of a job whose batch or step takes so long: of longer ones a run sees fewer."""
+    if seconds < 0.1:
+        return "up to 0.1 s a batch"
+    return "up to 1 s a batch" if seconds < 1 else "seconds a batch"
 
 
 def of_making(draw: random.Random, batch: float, kinds: list[str]) -> Costs:
