@@ -7,11 +7,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
 from itertools import chain, islice
 from time import perf_counter, process_time
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 from lessonkit.engine.workers.main_process import end_workers_that_stay
 from lessonkit.loader import DataLoader
@@ -34,6 +33,7 @@ from .loaders import (
 from .sendable import refuse_unsendable, start_method
 from .setting import Setting
 from .state import Training, kept
+from .subject import RunRequest
 from .uneven import spread
 from .watching import IN_HAND, Collated, Watch, WatchedBatch, watched
 
@@ -44,67 +44,6 @@ from .watching import IN_HAND, Collated, Watch, WatchedBatch, watched
 PASSED = ("worker_init_fn", "pin_memory", "in_order", "getitems")
 # Arguments of PyTorch's loader that a run may have otherwise
 MAY_CHANGE = ("in_order", "pin_memory", "multiprocessing_context", "worker_init_fn")
-
-
-class Subject(Protocol):
-    """A loader and a step that can be run: a real one, or a model of which all is known.
-
-    All runs go over the same batches in the same order, which is spread over an epoch:
-    *places* says where each of them is in it, from 0 to 1, and *sizes* how many samples it
-    has; both are empty for an iterable (a *stream*), whose batches come as they come. *count*
-    is the number of batches of an epoch, if that is known, and *nbytes* the size of one. A step
-    that *may_launch* work has a *device* if it really leaves something to one.
-    """
-
-    now: Setting
-    stream: bool
-    in_order: bool
-    batch_size: int | None
-    sizes: list[int]
-    places: list[float]
-    count: int | None
-    nbytes: int
-    may_launch: bool
-    device: OnDevice | None
-
-    @property
-    def may_change(self) -> Mapping[str, object]:
-        """The arguments of the loader that a run may have otherwise, as they are now."""
-
-    def clock(self) -> float:
-        """Return the seconds of the clock on which its runs take their time."""
-
-    def other_programs(self) -> float:
-        """Return how many cores other programs used since the subject was made."""
-
-    def threads(self) -> list[int]:
-        """Return the numbers of threads that its step can have, the usual one last."""
-
-    def use_threads(self, threads: int) -> None:
-        """Let the step compute with so many *threads* from now on."""
-
-    def time_device(self) -> OnDevice | None:
-        """Return what the step leaves to a device, timed now; None if it leaves nothing."""
-
-    def go(
-        self,
-        workers: int,
-        seconds: float,
-        *,
-        least: int = 0,
-        step: bool = False,
-        factor: int = 2,
-        size: int = 1,
-        also: Mapping[str, object] | None = None,
-    ) -> Watch:
-        """Return what a run with *workers* showed.
-
-        It ends after *seconds* and when *least* batches have come, or with the loader. Where an
-        epoch has fewer than *least*, the run has several, with workers that stay; an iterable ends
-        when it ends. The run calls the *step* if that is asked for, has a prefetch *factor*, and batches
-        that are *size* times as large; *also* are other arguments of its loader. Raises RuntimeError if the
-        loader or the step does.
-        """
 
 
 class LoaderAndStep:
@@ -259,67 +198,43 @@ class LoaderAndStep:
 
     # ---- a run ----
 
-    def go(
-        self,
-        workers: int,
-        seconds: float,
-        *,
-        least: int = 0,
-        step: bool = False,
-        factor: int = 2,
-        size: int = 1,
-        also: Mapping[str, object] | None = None,
-    ) -> Watch:
-        """Return what a run with *workers* showed, as `Subject.go` says it.
+    def go(self, request: RunRequest) -> Watch:
+        """Return what a run showed that is as the *request* wants it.
 
-        A run whose steps have come to their end is shorter.
+        A run whose steps have come to their end is shorter. Raises RuntimeError if the loader or
+        the step does.
         """
+        least = request.least
+        size = request.size
         passes = passes_for(least * size, len(self.batches))
         if passes > 1:  # all of them: what counts is whole epochs
             least = passes * (len(self.batches) // size)
-        begin = partial(
-            self.run_of,
-            workers,
-            step=step,
-            factor=factor,
-            size=size,
-            passes=passes,
-            also=also or {},
-        )
-        run = begin()
-        seen = run.until(seconds, least)
+        run = self.run_of(request, passes)
+        seen = run.until(request.seconds, least)
         if run.is_cut and len(seen.batches) < max(1, least):
             # The loop of the steps had come to its end; it has begun anew, and has all of them left
-            run = begin()
-            seen = run.until(seconds, least)
-        if step and self.synchronise:
+            run = self.run_of(request, passes)
+            seen = run.until(request.seconds, least)
+        if request.step and self.synchronise:
             self.synchronise()
-        ahead = workers * factor  # are made, and not taken
+        ahead = request.workers * request.factor  # are made, and not taken
         self.reached = max(self.reached, size * (len(seen.batches) + ahead))
         self.nbytes = self.nbytes or run.nbytes
-        if step and run.untouched is not None:
+        if request.step and run.untouched is not None:
             self.batch = run.untouched
         self.longest = max([self.longest, *(one.make / size for one in seen.batches)])
-        if seen.batches and workers == 1:
+        if seen.batches and request.workers == 1:
             start = seen.batches[0].got - seen.began
             self.start_of_one = max(self.start_of_one, start)
         return seen
 
-    def run_of(
-        self,
-        workers: int,
-        *,
-        step: bool,
-        factor: int,
-        size: int,
-        passes: int,
-        also: Mapping[str, Any],
-    ) -> "Run":
-        """Return a run that may begin, of a loader with *also* these other arguments."""
-        loader = self.made(self.options(workers, factor, size, passes) | dict(also))
-        numbers = self.numbers[::size] * passes
-        step_of = self.repeated_step if step else None
-        run = Run(workers, loader, step_of, self.place, numbers, passes)
+    def run_of(self, request: RunRequest, passes: int) -> "Run":
+        """Return a run that may begin, in so many *passes* over the batches."""
+        options = self.options(request.workers, request.factor, request.size, passes)
+        loader = self.made(options | dict(request.also))
+        numbers = self.numbers[:: request.size] * passes
+        step = self.repeated_step if request.step else None
+        run = Run(request.workers, loader, step, self.place, numbers, passes)
         run.keep = self.may_launch
         return run
 

@@ -29,6 +29,7 @@ from databound.advise.choosing import combinations
 from databound.machine import allowed_cores
 from databound.measure import runs, watching
 from databound.measure.runs import LoaderAndStep
+from databound.measure.subject import RunRequest
 from databound.measure.uneven import spread
 from databound.model import measuring
 from databound.model.job import Job
@@ -470,8 +471,8 @@ def test_workers_that_start_slowly_get_the_time_that_they_need(library: Any) -> 
     subject.kind = Heard
     subject.made_by = Heard
     with runs.restored():
-        assert subject.go(1, 0.1).batches
-        assert subject.go(4, 0.1).batches
+        assert subject.go(RunRequest(1, 0.1)).batches
+        assert subject.go(RunRequest(4, 0.1)).batches
     first, then = allowed
     assert first == NEVER
     assert then >= NEVER + 4 * 0.4
@@ -511,7 +512,7 @@ def test_batches_that_may_overtake_each_other_do_so_in_all_runs_and_in_the_model
     job = measured(loader)
 
     def overtook() -> bool:
-        first, *others = job.subject.go(2, 20.0).batches
+        first, *others = job.subject.go(RunRequest(2, 20.0)).batches
         return bool(first.make < max(batch.make for batch in others))
 
     # On a busy machine the other worker may start after the slow batch; in order, none overtakes.

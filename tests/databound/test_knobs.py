@@ -30,6 +30,7 @@ from databound.measure.inside import Inside
 from databound.measure.runs import LoaderAndStep
 from databound.measure.setting import Setting
 from databound.measure.storage import Pass, Storage
+from databound.measure.subject import RunRequest
 from databound.measure.watching import Watch
 from databound.model.job import Job
 from databound.thresholds import USUAL
@@ -352,7 +353,7 @@ def test_a_loader_runs_with_arguments_that_it_was_not_made_with(library: Any) ->
         "worker_init_fn": OneThread(begin),
         "multiprocessing_context": multiprocessing.get_all_start_methods()[0],
     }
-    run = subject.go(2, 60.0, also=also)
+    run = subject.go(RunRequest(2, 60.0, also=also))
     assert len(run.batches) == 16
 
 

@@ -24,6 +24,8 @@ from databound.exit_codes import Exit
 from databound.measure.device import OnDevice
 from databound.measure.runs import restored
 from databound.measure.setting import Changes, as_arguments
+from databound.measure.subject import RunRequest
+from databound.measure.watching import Watch
 from databound.model.job import Job
 from databound.ranges import scatter_of
 from databound.thresholds import AS_GOOD, EPOCHS, MOST_ROWS
@@ -101,10 +103,10 @@ def test_what_a_real_run_confirms_is_what_is_really_saved(recommended: Any) -> N
 class Refused(Modelled):
     """A server that refuses a third connection."""
 
-    def go(self, workers: int, seconds: float, **more: Any) -> Any:
-        if workers > 2:
+    def go(self, request: RunRequest) -> Watch:
+        if request.workers > 2:
             raise RuntimeError("with a worker, the loader raised: refused")
-        return super().go(workers, seconds, **more)
+        return super().go(request)
 
 
 def test_a_setting_that_fails_when_it_is_tried_is_dropped(recommended: Any) -> None:
