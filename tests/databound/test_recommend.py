@@ -8,11 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.modelled_jobs import FREE, MUCH_LOST, PAID, Modelled
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "notebooks"))
-
 from answers_11 import on_gpu
+from support.modelled_jobs import FREE, MUCH_LOST, PAID, Modelled
 
 from databound import load_job, recommend, save_job
 from databound.advise.advice import recommended as recommended_for

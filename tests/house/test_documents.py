@@ -17,8 +17,7 @@ from lessonkit.plot import kitchen
 from lessonkit.widgets.widget import BUILT
 from tools import lessons, repository, targets
 from tools.comments import without_comments
-from tools.lesson import NOTEBOOKS
-from tools.lessons import FIELD_GUIDE
+from tools.lessons import FIELD_GUIDE, NOTEBOOKS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
