@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import NS, Trace
-from lessonkit.words import counted, milliseconds, number, percent, worded
+from lessonkit.words import OUR_WORDS, counted, milliseconds, number, percent, worded
 
 from .drawing import (
     CARD,
@@ -47,7 +47,6 @@ LINE = 0.07  # inches, of a wait
 NAMED = 0.15  # inches, from the name of a rank to the next
 POINT = PIXELS / WIDTH / 72  # pixels on the page
 SEEN = 6  # pixels, of a wait in a row of which only an envelope is drawn
-OUR_WORDS: Mapping[str, str] = {}
 Stretches = list[tuple[int, int, int]]  # rank, start and end in nanoseconds
 
 

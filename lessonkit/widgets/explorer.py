@@ -27,12 +27,12 @@ from lessonkit.pictures.drawing import Drawing
 from lessonkit.pictures.roofs import plot_roofs
 from lessonkit.pictures.scene import ExploreState, Failed, Scene
 from lessonkit.pictures.timeline import plot_timelines
-from lessonkit.words import milliseconds, size, worded
+from lessonkit.words import OUR_WORDS, milliseconds, size, worded
 
 from .controls import Values, controls_of
 from .formula import Formula
 from .goals import Attempt, ChallengeTask
-from .page_data import OUR_WORDS, Json, packed, page_data
+from .page_data import Json, packed, page_data
 from .sandbox import described, in_time, sentence_of
 from .widget import BUILT, Page
 

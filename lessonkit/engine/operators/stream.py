@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
@@ -47,6 +48,11 @@ def operator(
 def as_its_input(node: Node, many: Cardinality) -> Cardinality:
     """Count the elements of an operator that gives one for each that its input gives."""
     return many
+
+
+def endless_or_unknown(node: Node, many: Cardinality) -> Cardinality:
+    """Count where a function decides how many there are: only a missing end is known before it is asked."""
+    return many if many == math.inf else None
 
 
 class Scope(NamedTuple):
