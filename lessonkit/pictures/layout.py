@@ -90,6 +90,11 @@ class Bar(NamedTuple):
     note: str = ""
     level: float = 1
 
+    @property
+    def length(self) -> int:
+        """Its nanoseconds."""
+        return self.end - self.start
+
 
 class Layout(NamedTuple):
     """The timeline of one run, ready to be drawn."""

@@ -19,7 +19,7 @@ from lessonkit.pictures.scene import (
     Scene,
     WaitScene,
 )
-from lessonkit.pictures.timeline import strip_scene
+from lessonkit.pictures.strip import strip_scene
 from lessonkit.words import OUR_WORDS, counted, milliseconds, percent, size, worded
 
 Json = dict[str, Any]  # an object as the page gets it
