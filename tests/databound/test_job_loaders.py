@@ -27,7 +27,7 @@ import lessonkit
 from databound import machine, measure_job, recommend
 from databound.advise.choosing import combinations
 from databound.machine import allowed_cores
-from databound.measure import runs, watching
+from databound.measure import drawn, runs, watching
 from databound.measure.runs import LoaderAndStep
 from databound.measure.subject import RunRequest
 from databound.measure.uneven import spread
@@ -334,7 +334,7 @@ def test_a_step_may_take_the_lock_that_samples_take(library: Any) -> None:
 def test_an_epoch_has_more_samples_than_are_asked_of_a_sampler(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "KEPT", 20)
+    monkeypatch.setattr(drawn, "KEPT", 20)
     assert measured(library.utils.data.DataLoader(Samples(400), 4), nothing).samples == 400
 
 
@@ -356,7 +356,7 @@ class Unsaid(list[int]):
 def test_few_samples_are_asked_of_a_sampler_without_an_end(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "KEPT", 5)
+    monkeypatch.setattr(drawn, "KEPT", 5)
     job = measured(library.utils.data.DataLoader(Samples(), 200, sampler=Endless()))
     assert len(job.subject.batches) == 5
     assert not job.whole
