@@ -25,6 +25,7 @@ from ..model.comparing import window_of
 from ..model.forecast import Epochs
 from ..model.job import Job, least_batches
 from ..thresholds import AS_GOOD, EPOCHS, LARGER, ROUNDS, SEVERAL_CORES, USUAL, Durations
+from .sureness import of_a_trial
 from .verdict import Verdict
 
 FAILED = "failed"
@@ -217,9 +218,10 @@ def judged(knob: Knob, each: Sequence[float], error: float, most: float) -> Trie
     saves = fmean(each)
     within = max(error * (1 - saves), (max(each) - min(each)) / 2)
     believed = saves <= most + max(AS_GOOD, within)
-    sure = "confirmed by a real run" if believed else "tried, and not confirmed"
     worth = saves > max(AS_GOOD, error)
-    return TriedKnob(knob.line, knob.alters, min(saves, most), within, sure, worth)
+    saving = min(saves, most)
+    sure = of_a_trial(believed)
+    return TriedKnob(knob.line, knob.alters, saving, within, sure, worth)
 
 
 # ---- how workers start ----

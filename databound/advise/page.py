@@ -19,6 +19,7 @@ from .choosing import Bounds, Worth, work_of
 from .knobs import TriedKnob
 from .roofs import roofs_of
 from .rows import TableRow
+from .sureness import NOT_CONFIRMED, NOT_TRIED, of_a_trial
 from .verdict import Verdict
 from .wording import as_call
 
@@ -231,7 +232,7 @@ class Recommendation:
                 f"Not measured, because batches take long: num_workers={workers}. Forecasts with "
                 "as many take what fewer workers showed."
             )
-        if any("not confirmed" in change.sure for change in self.changes):
+        if any(change.sure == NOT_CONFIRMED for change in self.changes):
             yield (
                 "A real run took less than these numbers allow, so its saving is not confirmed: "
                 "the job or the machine changed meanwhile."
@@ -443,15 +444,12 @@ def described(job: Job, found: Worth) -> JobChange:
     """Return what is worth it as a change in words."""
     setting = job.setting(**found.row.changes)
     tried = found.row.tried is not None
-    sure = "predicted, not tried"
-    if tried:
-        sure = "confirmed by a real run" if found.believed else "tried, and not confirmed"
     return JobChange(
         settings=found.row.changes,
         line=line_of(job, found.row.changes, setting),
         saves=found.saves,
         within=found.within,
-        sure=sure,
+        sure=of_a_trial(found.believed) if tried else NOT_TRIED,
         tried=tried,
         needs=needs_of(job, found.row, setting),
         alters=alters_of(job, found.row.changes, setting),

@@ -18,6 +18,7 @@ from .page import (
     plus_or_minus,
     with_capital,
 )
+from .sureness import NOT_CONFIRMED
 from .wording import in_their_words
 
 
@@ -64,7 +65,7 @@ def worth_of(page: Recommendation, change: JobChange) -> str:
     saves = f"saves {plus_or_minus(change.saves, change.within)}"
     if row.tried is None:
         return f"forecast: {seconds(row.mean)}, {saves}"
-    doubt = ", not confirmed" if "not confirmed" in change.sure else ""
+    doubt = ", not confirmed" if change.sure == NOT_CONFIRMED else ""
     return f"tried: {seconds(row.tried)}, {saves}{doubt}"
 
 
