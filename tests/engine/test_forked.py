@@ -9,12 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.both_clocks import outcomes
+from support.places import ROOT
 
 from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import critical_path
@@ -25,7 +25,6 @@ from lessonkit.explain.critical_path import ended
 pytestmark = pytest.mark.skipif(
     not forked.CAN_FORK, reason="this system cannot fork safely"
 )
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "lessonkit" / "widgets" / "page"
 LOOK = (PAGE / "look.css").read_text(encoding="utf-8")
 STYLES = [PAGE / "style.css", ROOT / "delivery" / "site" / "page" / "site.css"]

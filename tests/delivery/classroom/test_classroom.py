@@ -24,12 +24,12 @@ from support.classes import (
     led,
     record,
 )
+from support.places import ROOT
 from tornado.httpclient import HTTPClientError
 
 from delivery.classroom import room, server
 from delivery.classroom.rounds import asked_of
 from delivery.classroom.store import Store
-from tools.targets import ROOT
 
 
 def kept(one: Class, question: dict[str, Any] = NUMBER, of: int = 0) -> list[Any]:

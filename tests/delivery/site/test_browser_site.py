@@ -19,13 +19,13 @@ import nbformat
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 from support.keys import by_keys
+from support.places import ROOT
 from support.school import (
     LESSONS,
     MOST,
     PATIENT,
     PLACE,
     READY,
-    ROOT,
     RUN,
     SCROLL,
     Site,
