@@ -135,10 +135,7 @@ class ParallelInterleave(Interleave):
 
     def prepare(self) -> None:
         super().prepare()
-        calls = self.num_parallel_calls
-        if calls == AUTOTUNE:
-            calls = self.run.machine.cores
-        self.readers = min(calls, self.cycle)
+        self.readers = min(self.calls_at_once(self.num_parallel_calls), self.cycle)
         self.most_results = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
         self.most_helpers = self.readers + 3 * self.cycle
