@@ -2,8 +2,9 @@
 
 from collections.abc import Sized
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..thresholds import DRAWN, KEPT
 from .loaders import drawing_from
@@ -12,7 +13,8 @@ from .uneven import spread
 # `Any` in this module is a sampler or a loader of somebody else, and what a sampler gives: indices.
 
 
-class Drawn(NamedTuple):
+@dataclass(frozen=True)
+class Drawn:
     """The *batches* that runs go over, as a sampler gave them, in the order of the runs.
 
     Each has its place in an epoch, from 0 to 1, and its number there, from 1. *count* is how many

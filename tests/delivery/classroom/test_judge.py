@@ -42,7 +42,7 @@ def test_each_type_of_question_is_judged_here() -> None:
 
 
 def test_a_type_without_a_rule_is_refused_and_not_taken_for_a_number() -> None:
-    question = {"names": None, "kind": "sorting", "right": 1, "wrong": []}
+    question: dict[str, Any] = {"names": None, "kind": "sorting", "right": 1, "wrong": []}
     with pytest.raises(ValueError, match="kind='sorting': must be choice or number"):
         judged(question, 1)
 
