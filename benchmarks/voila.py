@@ -22,7 +22,8 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from benchmarks.measure import limited, line
 from delivery.voila import EACH, LEFT
-from tools.lesson import NOTEBOOKS, WRITTEN
+from tools.lesson import WRITTEN
+from tools.lessons import NOTEBOOKS
 from tools.servers import SOCKETS, VOILA, Server, serve
 
 OPENS = 600  # s: a page is there when its cells have run, beside whatever else runs here

@@ -78,6 +78,10 @@ def as_typed(value: float) -> str:
     return f"{value:,.{DIGITS_TYPED}f}".rstrip("0").rstrip(".")
 
 
+# A page that has no words of its own says all as we do
+OUR_WORDS: Mapping[str, str] = {}
+
+
 def worded(text: str, words: Mapping[str, str]) -> str:
     """Write *text* in the *words* of a page, each of which stands for one of ours.
 

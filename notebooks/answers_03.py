@@ -4,6 +4,7 @@ from typing import Any
 
 from lessonkit import Dataset, Trace, benchmark
 from lessonkit.widgets.questions.ballot import Ballot, ballot
+from lessonkit.widgets.questions.gain import gain_in
 from lessonkit.words import milliseconds
 
 # Seconds, as in the lesson
@@ -155,14 +156,9 @@ def straggler(four: Any, unordered: Any) -> dict[str, Any]:
     return {"wrong": wrong, "why": why}
 
 
-NOT, HALF_MORE, TWICE, STEP = "not at all", "1.5 times", "twice", "2.4 times"
-
-
-def nearest(before: Trace, after: Trace) -> str:
-    """Say how many times as fast *after* is as *before*."""
-    gain = before.per_sample / after.per_sample
-    gains = {1.0: NOT, 1.5: HALF_MORE, 2.0: TWICE, 2.4: STEP}
-    return gains[min(gains, key=lambda known: abs(known - gain))]
+GAINS = {1.0: "not at all", 1.5: "1.5 times", 2.0: "twice", 2.4: "2.4 times"}
+NOT, HALF_MORE, TWICE, STEP = GAINS.values()
+nearest = gain_in(GAINS)
 
 
 def more_cores(cores: int, decode: float, label: float, train: float) -> dict[str, Any]:
@@ -191,7 +187,7 @@ def more_cores(cores: int, decode: float, label: float, train: float) -> dict[st
         f"{cores} cores allow {now:.0f} images per second, {2 * cores} allow {then:.0f}, and the GIL "
         f"{lock:.0f}. So the job rises from the first of these to the last."
     )
-    return {"choices": [NOT, HALF_MORE, TWICE, STEP], "wrong": wrong, "why": why}
+    return {"choices": [*GAINS.values()], "wrong": wrong, "why": why}
 
 
 def vote() -> Ballot:

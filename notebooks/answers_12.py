@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from lessonkit import ArtificialDataset, Dataset, Machine, Trace, benchmark, work
 from lessonkit.widgets.questions.ballot import Ballot, ballot
+from lessonkit.widgets.questions.gain import gain_in
 from lessonkit.words import milliseconds
 
 # Seconds of a core for each pixel
@@ -150,14 +151,9 @@ def in_turn(*steps: Callable[[Picture], Picture]) -> float:
     return benchmark(dataset, num_epochs=1, train=0).duration
 
 
-TWICE, CORES, STORAGE, NOT = "2 times", "1.28 times", "1.09 times", "not at all"
-
-
-def gained(before: Trace, after: Trace) -> str:
-    """Say how many times as fast *after* is as *before*."""
-    gain = before.per_sample / after.per_sample
-    gains = {2.0: TWICE, 1.28: CORES, 1.09: STORAGE, 1.0: NOT}
-    return gains[min(gains, key=lambda known: abs(known - gain))]
+GAINS = {2.0: "2 times", 1.28: "1.28 times", 1.09: "1.09 times", 1.0: "not at all"}
+TWICE, CORES, STORAGE, NOT = GAINS.values()
+gained = gain_in(GAINS)
 
 
 def faster_gpu(
@@ -193,7 +189,7 @@ def faster_gpu(
         f"The storage allows {of_storage:,.0f} images per second, the cores {of_cores:,.0f} and the bus "
         f"{of_bus:,.0f}. From {gpu:,.0f} the training rises to the lowest of them, and no further."
     )
-    return {"choices": [TWICE, CORES, STORAGE, NOT], "wrong": wrong, "why": why}
+    return {"choices": [*GAINS.values()], "wrong": wrong, "why": why}
 
 
 def vote() -> Ballot:

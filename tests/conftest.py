@@ -19,7 +19,8 @@ from typing import Any, NoReturn
 import pytest
 from hypothesis import HealthCheck, settings
 from support import stand_in_torch
-from support.school import MOST, ROOT, Site, served
+from support.places import ROOT
+from support.school import MOST, Site, served
 
 from lessonkit import ArtificialDataset, benchmark
 from lessonkit.engine.trace import Trace

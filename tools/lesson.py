@@ -5,31 +5,28 @@ from __future__ import annotations
 import ast
 import linecache
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import lru_cache
 from io import StringIO
 from itertools import product
-from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
 
 import nbformat
 
+from lessonkit.lessons import find_answers
 from lessonkit.widgets import questions
 from lessonkit.widgets.challenges import Challenge, Outcome
 from lessonkit.widgets.explorer import Explore
 from tools.comments import set_up, without_comments
-from tools.lessons import FIELD_GUIDE, LESSONS
+from tools.lessons import FIELD_GUIDE, LESSONS, NOTEBOOKS
 
-NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 CONTROLS = NOTEBOOKS.parent / "docs" / "controls.ipynb"
 WRITTEN = [lesson.name for lesson in LESSONS]
 NOTEBOOK_NAMES = sorted([*WRITTEN, FIELD_GUIDE])
 
-# Where a notebook's kernel finds the answers to its questions
-sys.path.insert(0, str(NOTEBOOKS))
+find_answers()  # as a notebook's own kernel does
 
 BLOCK = re.compile(r"```.*?```", re.S)
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.S)

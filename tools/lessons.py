@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lessonkit.lessons import find_answers
 from tools import toml
 
 if TYPE_CHECKING:
@@ -202,8 +202,7 @@ def outcomes() -> str:
 
 def vote_of(lesson: Lesson) -> Ballot:
     """Return the vote of a *lesson*, before its recap: what its file of answers gives `predict`."""
-    if str(NOTEBOOKS) not in sys.path:
-        sys.path.insert(0, str(NOTEBOOKS))  # as Python finds it beside a notebook
+    find_answers()
     vote: Ballot = import_module(f"answers_{lesson.number}").vote()
     return vote
 

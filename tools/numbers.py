@@ -25,8 +25,8 @@ from typing import Any
 from lessonkit import Dataset, Trace, benchmark
 from lessonkit.widgets.questions import Number
 from tools.comments import comments
-from tools.lesson import CONTROLS, NOTEBOOKS, SOLUTION, SOLVED, Lesson, lesson
-from tools.lessons import FIELD_GUIDE, LESSONS, WORDS, in_words
+from tools.lesson import CONTROLS, SOLUTION, SOLVED, Lesson, lesson
+from tools.lessons import FIELD_GUIDE, LESSONS, NOTEBOOKS, WORDS, in_words
 
 ROOT = NOTEBOOKS.parent
 # What is one in the unit that a number is shown in: a second, a share of 1, a byte

@@ -8,9 +8,10 @@ from typing import Any
 from lessonkit.engine import check
 
 from ..measure.inside import Inside, look_inside
-from ..measure.runs import LoaderAndStep, Subject
+from ..measure.runs import LoaderAndStep
 from ..measure.setting import Setting
 from ..measure.state import Training
+from ..measure.subject import Subject
 from ..model.job import Job
 from ..model.measuring import Note, Tell, measured, note_nothing
 from ..thresholds import EPOCHS, TRIED, USUAL, Durations, lasting

@@ -17,13 +17,15 @@ from lessonkit.words import number
 
 from ..measure.inside import Inside
 from ..measure.numbers import start_of
-from ..measure.runs import Subject, restored
+from ..measure.runs import restored
 from ..measure.setting import Setting
+from ..measure.subject import RunRequest, Subject
 from ..measure.watching import Watch
 from ..model.comparing import window_of
 from ..model.forecast import Epochs
 from ..model.job import Job, least_batches
 from ..thresholds import AS_GOOD, EPOCHS, LARGER, ROUNDS, SEVERAL_CORES, USUAL, Durations
+from .sureness import of_a_trial
 from .verdict import Verdict
 
 FAILED = "failed"
@@ -179,17 +181,18 @@ def try_knob(
     """Run a *setting* with and without a *knob*, in turns, and return what that saves."""
 
     def seconds(size: int, also: Arguments) -> float:
+        request = RunRequest(
+            setting.num_workers,
+            durations.trial,
+            least=least_batches(setting.num_workers) + 1,
+            step=True,
+            factor=setting.prefetch_factor,
+            size=size,
+            also=also,
+        )
         with restored():
             subject.use_threads(setting.threads)
-            run = subject.go(
-                setting.num_workers,
-                durations.trial,
-                least=least_batches(setting.num_workers) + 1,
-                step=True,
-                factor=setting.prefetch_factor,
-                size=size,
-                also=also,
-            )
+            run = subject.go(request)
         return pace(run, job.count(setting) // size, job.numbers.uneven.turn)
 
     without = []
@@ -215,9 +218,10 @@ def judged(knob: Knob, each: Sequence[float], error: float, most: float) -> Trie
     saves = fmean(each)
     within = max(error * (1 - saves), (max(each) - min(each)) / 2)
     believed = saves <= most + max(AS_GOOD, within)
-    sure = "confirmed by a real run" if believed else "tried, and not confirmed"
     worth = saves > max(AS_GOOD, error)
-    return TriedKnob(knob.line, knob.alters, min(saves, most), within, sure, worth)
+    saving = min(saves, most)
+    sure = of_a_trial(saving, within, believed=believed)
+    return TriedKnob(knob.line, knob.alters, saving, within, sure, worth)
 
 
 # ---- how workers start ----
@@ -252,9 +256,10 @@ def try_start_methods(job: Job, subject: Subject, setting: Setting) -> list[Trie
         return []
     found = []
     for way in start_methods(subject):
+        request = RunRequest(1, 0.0, least=1, also={"multiprocessing_context": way})
         with restored():
             try:
-                run = subject.go(1, 0.0, least=1, also={"multiprocessing_context": way})
+                run = subject.go(request)
             except RuntimeError:  # not everything can be sent to a worker
                 continue
         other = replace(job, numbers=replace(job.numbers, start=start_of([run])))

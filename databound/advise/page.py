@@ -19,6 +19,7 @@ from .choosing import Bounds, Worth, work_of
 from .knobs import TriedKnob
 from .roofs import roofs_of
 from .rows import TableRow
+from .sureness import NOT_CONFIRMED, NOT_TRIED, of_a_trial
 from .verdict import Verdict
 from .wording import as_call
 
@@ -234,7 +235,7 @@ class Recommendation:
                 f"Not measured, because batches take long: num_workers={workers}. Forecasts with "
                 f"as many take what fewer workers showed. {MORE_TIME}"
             )
-        if any("not confirmed" in change.sure for change in self.changes):
+        if any(change.sure == NOT_CONFIRMED for change in self.changes):
             yield (
                 "A real run took less than these numbers allow, so its saving is not confirmed: "
                 "the job or the machine changed meanwhile."
@@ -461,12 +462,8 @@ def described(job: Job, found: Worth) -> JobChange:
 def how_sure(found: Worth) -> str:
     """Say how sure it is that what was *found* saves something."""
     if found.row.tried is None:
-        return "predicted, not tried"
-    if not found.believed:
-        return "tried, and not confirmed"
-    if found.saves <= found.within:  # few batches of an epoch were seen, and they differ
-        return "tried, and its range leaves open whether it saves"
-    return "confirmed by a real run"
+        return NOT_TRIED
+    return of_a_trial(found.saves, found.within, believed=found.believed)
 
 
 def line_of(job: Job, changes: Changes, setting: Setting) -> str:

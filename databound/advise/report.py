@@ -18,6 +18,7 @@ from .page import (
     plus_or_minus,
     with_capital,
 )
+from .sureness import LEFT_OPEN, NOT_CONFIRMED
 from .wording import in_their_words
 
 
@@ -64,9 +65,9 @@ def worth_of(page: Recommendation, change: JobChange) -> str:
     saves = f"saves {plus_or_minus(change.saves, change.within)}"
     if row.tried is None:
         return f"forecast: {seconds(row.mean)}, {saves}"
-    if "not confirmed" in change.sure:
+    if change.sure == NOT_CONFIRMED:
         saves += ", not confirmed"
-    elif change.saves <= change.within:
+    elif change.sure == LEFT_OPEN:
         saves += ", or nothing"
     return f"tried: {seconds(row.tried)}, {saves}"
 

@@ -8,8 +8,9 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 from ..ends import StepFailedError
-from ..measure.runs import Subject, batches_of_run, restored
+from ..measure.runs import batches_of_run, restored
 from ..measure.setting import Setting, as_arguments
+from ..measure.subject import RunRequest, Subject
 from ..model.comparing import Compared, Expected, compared, learn
 from ..model.job import Job, Stored, least_batches
 from ..model.measuring import Note, note_nothing
@@ -341,15 +342,16 @@ def trial_of(
     Raises RuntimeError if the loader or the step fails.
     """
     setting = job.setting(**row.changes)
+    request = RunRequest(
+        setting.num_workers,
+        durations.trial,
+        least=least_batches(setting.num_workers),
+        step=True,
+        factor=setting.prefetch_factor,
+    )
     with restored():
         subject.use_threads(setting.threads)
-        run = subject.go(
-            setting.num_workers,
-            durations.trial,
-            least=least_batches(setting.num_workers),
-            step=True,
-            factor=setting.prefetch_factor,
-        )
+        run = subject.go(request)
     stays = Setting(
         num_workers=setting.num_workers,
         prefetch_factor=setting.prefetch_factor,

@@ -20,6 +20,9 @@ from ..thresholds import (
     WORTH,
 )
 
+RUN_AGAIN = "run this again when nothing else runs on this machine"
+RUNS_DIFFER = "the runs differ too much from each other"
+
 # What each means, and what to do.
 VERDICTS = {
     "step-bound": "the loader keeps up with the step. Stop here: a faster loader saves next to "
@@ -33,7 +36,7 @@ VERDICTS = {
     "both want the same cores": "step and loader slow each other down. Give the step fewer "
     "threads, or the loader fewer workers; they may also share a disk or a lock",
     "cannot tell": "the runs overlap only in part, or differ too much from each other. Deepen "
-    "the buffer, and run this again when nothing else runs on this machine",
+    f"the buffer, and {RUN_AGAIN}",
 }
 
 # The same where more is known of the job than that
@@ -41,7 +44,6 @@ LOADER_FILLS_THE_CORES = (
     "the step waits for the loader, which already uses all cores: only a loader with less to "
     "compute helps"
 )
-RUNS_DIFFER = "the runs differ too much from each other"
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,7 @@ def changed_meanwhile(measured: float, tried: float) -> Verdict:
         "cannot tell",
         f"an epoch takes {milliseconds(measured)} by what was measured, and took "
         f"{milliseconds(tried)} when it was tried as it is, so the machine or the job changed "
-        "meanwhile. Run this again when nothing else runs on this machine",
+        f"meanwhile. {RUN_AGAIN.capitalize()}",
     )
 
 
@@ -190,8 +192,8 @@ def cannot_tell(facts: Facts) -> Verdict:
         return verdict("cannot tell")
     if facts.others:
         advice = (
-            f"{RUNS_DIFFER}, and other programs used {facts.others:.1f} of the cores. Run this "
-            "again when nothing else runs on this machine"
+            f"{RUNS_DIFFER}, and other programs used {facts.others:.1f} of the cores. "
+            f"{RUN_AGAIN.capitalize()}"
         )
     else:
         advice = (

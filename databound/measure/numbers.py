@@ -1,6 +1,7 @@
 """The numbers of a job: what its short runs come to, as the model of a loader wants them."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median, median_low
 from typing import Literal, NamedTuple
@@ -173,21 +174,22 @@ def unevenness(
     makes = makes_of(runs, opening, len(places))
     if len(makes) > TOO_FEW:
         found.makes = factors(makes)
-        count = len(found.makes)
-        found.places = [*places[:count]] or [one / max(1, count) for one in range(count)]
-    elif makes:
-        mean = fmean(makes)
-        found.few = [each / mean for each in makes] if mean > 0 else []
+        found.places = places_of(places, len(found.makes))
+    elif makes and fmean(makes) > 0:
+        found.few = [each / fmean(makes) for each in makes]
     turning = max(stepped, key=lambda run: (turn_in(run), len(run.batches)))
     found.turn = turn_in(turning)
-    taken = steps_of(turning if found.turn > 1 else stepped[0])
     if found.turn > 1:
-        found.steps = ending_with_the_longest(
-            factors(mean_turn(whole_turns(taken), found.turn))
-        )
-    elif len(taken) > TOO_FEW:
+        turns = whole_turns(steps_of(turning))
+        found.steps = ending_with_the_longest(factors(mean_turn(turns, found.turn)))
+    elif len(taken := steps_of(stepped[0])) > TOO_FEW:
         found.steps = factors(taken)
     return found
+
+
+def places_of(places: Sequence[float], count: int) -> list[float]:
+    """Return the places of *count* batches in an epoch; those of a stream come one after another."""
+    return [*places[:count]] or [number / count for number in range(count)]
 
 
 def steps_of(run: Watch) -> list[float]:
@@ -211,30 +213,36 @@ def makes_of(runs: Sequence[Watch], opening: float, count: int) -> list[float]:
     during one of the runs does not make a batch late.
     """
     times = [times_of("make", run) for run in runs]
-    all_shown = [
+    shown = [
         shown_in(run, one, [other for other in times if other is not one], opening)
         for run, one in zip(runs, times, strict=True)
     ]
-    usual = max(all_shown, key=len)
-    at_place: dict[int, list[float]] = {place: [each] for place, each in usual.items()}
-    for shown in all_shown:
-        if shown is usual:
-            continue
-        both = [place for place in shown if place in usual]
-        here = sum(shown[place] for place in both)
-        there = sum(usual[place] for place in both)
-        if here > 0 and there > 0:
-            for place, each in shown.items():
-                at_place.setdefault(place, []).append(each * there / here)
-    if count:
-        for place in sorted(at_place)[::-1]:
-            if place >= count:
-                at_place.setdefault(place % count, []).extend(at_place.pop(place))
+    usual = max(shown, key=len)
+    at_place: dict[int, list[float]] = defaultdict(list)
+    for one in shown:
+        alike = one if one is usual else scaled(one, usual)
+        for place, seconds in alike.items():
+            # A run of several passes comes to each batch again
+            at_place[place % count if count else place].append(seconds)
     if not at_place:
         return []
     known = {place: median_low(each) for place, each in at_place.items()}
     mean = fmean(known.values())
     return [known.get(place, mean) for place in range(max(known) + 1)]
+
+
+def scaled(shown: Mapping[int, float], usual: Mapping[int, float]) -> dict[int, float]:
+    """Return the seconds of batches that a run has *shown*, as if it had gone at the *usual* pace.
+
+    The batches that both runs saw, by their places, say how far apart these are; where there are
+    none, nothing is returned.
+    """
+    both = [place for place in shown if place in usual]
+    here = sum(shown[place] for place in both)
+    there = sum(usual[place] for place in both)
+    if here <= 0 or there <= 0:
+        return {}
+    return {place: seconds * there / here for place, seconds in shown.items()}
 
 
 def shown_in(

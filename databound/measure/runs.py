@@ -1,39 +1,33 @@
-"""Short runs of a loader as its owner wrote it, beside its step or alone."""
+"""A loader and a step that are run for a short time, again and again, as their owner wrote them."""
 
 import math
-import os
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
-from itertools import chain, islice
-from time import perf_counter, process_time
+from itertools import chain
+from time import perf_counter
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
-from lessonkit.engine.workers.main_process import end_workers_that_stay
 from lessonkit.loader import DataLoader
 
-from ..ends import StepFailedError, StepsEndedError
-from ..machine import Others, allowed_cores, private_memory
+from ..ends import StepsEndedError
+from ..machine import Others, allowed_cores
 from ..thresholds import (
     BEHIND,
     COPIES,
-    DRAWN,
     FILL,
-    KEPT,
     LATER_EPOCHS,
     NEVER,
     NEVER_BEGINS,
     PATIENCE,
 )
-from .batches import bytes_of, own_copy
 from .device import OnDevice, on_device
+from .drawn import NOTHING_DRAWN, Drawn, drawn_from
 from .loaders import (
     as_pytorch_says,
-    drawing_from,
     keeps_an_iterator,
     kind_of,
     of_a_subclass,
@@ -41,11 +35,12 @@ from .loaders import (
     refuse_ranks,
     size_of_batch,
 )
+from .one_run import Run
 from .sendable import refuse_unsendable, start_method
 from .setting import Setting
 from .state import Training, kept
-from .uneven import spread
-from .watching import IN_HAND, Collated, Watch, WatchedBatch, watched
+from .subject import RunRequest
+from .watching import Collated, Watch, WatchedBatch, watched
 
 # `Any` in this module is a loader, a sampler, a dataset or a batch of somebody else: what PyTorch
 # calls so, or something that only looks like it.
@@ -56,73 +51,21 @@ PASSED = ("worker_init_fn", "pin_memory", "in_order", "getitems")
 MAY_CHANGE = ("in_order", "pin_memory", "multiprocessing_context", "worker_init_fn")
 
 
-class Subject(Protocol):
-    """A loader and a step that can be run: a real one, or a model of which all is known.
-
-    All runs go over the same batches in the same order, which is spread over an epoch:
-    *places* says where each of them is in it, from 0 to 1, and *sizes* how many samples it
-    has; both are empty for an iterable (a *stream*), whose batches come as they come. *count*
-    is the number of batches of an epoch, if that is known, and *nbytes* the size of one. A step
-    that *may_launch* work has a *device* if it really leaves something to one.
-    """
-
-    now: Setting
-    stream: bool
-    in_order: bool
-    batch_size: int | None
-    sizes: list[int]
-    places: list[float]
-    count: int | None
-    nbytes: int
-    may_launch: bool
-    device: OnDevice | None
-
-    @property
-    def may_change(self) -> Mapping[str, object]:
-        """The arguments of the loader that a run may have otherwise, as they are now."""
-
-    def clock(self) -> float:
-        """Return the seconds of the clock on which its runs take their time."""
-
-    def other_programs(self) -> float:
-        """Return how many cores other programs used since the subject was made."""
-
-    def threads(self) -> list[int]:
-        """Return the numbers of threads that its step can have, the usual one last."""
-
-    def use_threads(self, threads: int) -> None:
-        """Let the step compute with so many *threads* from now on."""
-
-    def time_device(self) -> OnDevice | None:
-        """Return what the step leaves to a device, timed now; None if it leaves nothing."""
-
-    def go(
-        self,
-        workers: int,
-        seconds: float,
-        *,
-        least: int = 0,
-        step: bool = False,
-        factor: int = 2,
-        size: int = 1,
-        also: Mapping[str, object] | None = None,
-    ) -> Watch:
-        """Return what a run with *workers* showed.
-
-        It ends after *seconds* and when *least* batches have come, or with the loader. Where an
-        epoch has fewer than *least*, the run has several, with workers that stay; an iterable ends
-        when it ends. The run calls the *step* if that is asked for, has a prefetch *factor*, and batches
-        that are *size* times as large; *also* are other arguments of its loader. Raises RuntimeError if the
-        loader or the step does.
-        """
-
-
 class LoaderAndStep:
     """A loader and a step that are watched: the `Subject` that is real.
 
     Raises TypeError for what is no loader, and RuntimeError in a process that trains with
     others: ranks that make different numbers of steps would wait for each other for ever.
     """
+
+    training: Training | None = None  # what the step trains, if that is put back
+    device: OnDevice | None = None
+    # What runs have shown so far:
+    nbytes = 0  # of a batch
+    batch: Any = None  # one that no step has had, to time a device with
+    reached = 0  # so many of the batches were made
+    longest = 0.0  # s; that a batch took
+    start_of_one = 0.0  # s; until the first batch of a run with one worker
 
     def __init__(
         self,
@@ -158,19 +101,12 @@ class LoaderAndStep:
             self.stream = isinstance(loader.dataset, bases)
         self.in_order: bool = getattr(self.loader, "in_order", True)
         self.batch_size: int | None = self.loader.batch_size
-        self.count: int | None = None
-        self.batches: list[Any] = []
-        self.places: list[float] = []
-        self.numbers: list[int] = []  # of these batches in an epoch, from 1
-        self.draw()
-        self.sizes = [size_of_batch(indices) for indices in self.batches]
-        self.nbytes = 0
-        self.batch: Any = None  # one that no step has had, to time a device with
-        self.device: OnDevice | None = None
-        self.training: Training | None = None  # what the step trains, if that is put back
-        self.reached = 0  # so many batches of these were made by runs
-        self.longest = 0.0  # s; that a batch took
-        self.start_of_one = 0.0  # s; until the first batch of a run with one worker
+        drawn = self.draw()
+        self.batches = drawn.batches
+        self.places = drawn.places
+        self.numbers = drawn.numbers
+        self.count = drawn.count
+        self.sizes = [size_of_batch(indices) for indices in drawn.batches]
         self.now = Setting(
             num_workers=self.loader.num_workers,
             prefetch_factor=self.loader.prefetch_factor or 2,
@@ -203,34 +139,14 @@ class LoaderAndStep:
 
     # ---- what the runs go over ----
 
-    def draw(self) -> None:
-        """Draw the batches of one epoch, keep some from all over it, and count them."""
+    def draw(self) -> Drawn:
+        """Draw the batches that all runs go over; none of an iterable, which gives what it gives."""
         if self.stream:
-            return
+            return NOTHING_DRAWN
         order = self.loader.batch_sampler
         if order is None:
             order = self.loader.sampler
-        with suppress(Exception):  # a sampler needs no length
-            self.count = len(order)
-        every = max(1, (self.count or 0) // KEPT)
-        with drawing_from(order, self.owner) as copied:
-            if self.count is None:
-                drawn = list(islice(copied, KEPT + 1))
-                if len(drawn) <= KEPT:
-                    self.count = len(drawn)
-            else:
-                drawn = list(islice(copied, 0, DRAWN, every))
-                if every == 1:
-                    self.count = len(drawn)  # a length may be wrong
-        drawn = drawn[:KEPT] if self.count is None else drawn
-        if self.count is None:
-            with suppress(Exception):  # nor does a loader
-                self.count = len(self.owner)
-            drawn = drawn[: self.count]  # of a sampler that never ends
-        order_of_run = spread(len(drawn))
-        self.batches = [drawn[place] for place in order_of_run]
-        self.places = [place / len(drawn) for place in order_of_run]
-        self.numbers = [1 + every * place for place in order_of_run]
+        return drawn_from(order, self.owner)
 
     # ---- the machine, threads, and a device ----
 
@@ -269,67 +185,43 @@ class LoaderAndStep:
 
     # ---- a run ----
 
-    def go(
-        self,
-        workers: int,
-        seconds: float,
-        *,
-        least: int = 0,
-        step: bool = False,
-        factor: int = 2,
-        size: int = 1,
-        also: Mapping[str, object] | None = None,
-    ) -> Watch:
-        """Return what a run with *workers* showed, as `Subject.go` says it.
+    def go(self, request: RunRequest) -> Watch:
+        """Return what a run showed that is as the *request* wants it.
 
-        A run whose steps have come to their end is shorter.
+        A run whose steps have come to their end is shorter. Raises RuntimeError if the loader or
+        the step does.
         """
+        least = request.least
+        size = request.size
         passes = passes_for(least * size, len(self.batches))
         if passes > 1:  # all of them: what counts is whole epochs
             least = passes * (len(self.batches) // size)
-        begin = partial(
-            self.run_of,
-            workers,
-            step=step,
-            factor=factor,
-            size=size,
-            passes=passes,
-            also=also or {},
-        )
-        run = begin()
-        seen = run.until(seconds, least)
+        run = self.run_of(request, passes)
+        seen = run.until(request.seconds, least)
         if run.is_cut and len(seen.batches) < max(1, least):
             # The loop of the steps had come to its end; it has begun anew, and has all of them left
-            run = begin()
-            seen = run.until(seconds, least)
-        if step and self.synchronise:
+            run = self.run_of(request, passes)
+            seen = run.until(request.seconds, least)
+        if request.step and self.synchronise:
             self.synchronise()
-        ahead = workers * factor  # are made, and not taken
+        ahead = request.workers * request.factor  # are made, and not taken
         self.reached = max(self.reached, size * (len(seen.batches) + ahead))
         self.nbytes = self.nbytes or run.nbytes
-        if step and run.untouched is not None:
+        if request.step and run.untouched is not None:
             self.batch = run.untouched
         self.longest = max([self.longest, *(one.make / size for one in seen.batches)])
-        if seen.batches and workers == 1:
+        if seen.batches and request.workers == 1:
             start = seen.batches[0].got - seen.began
             self.start_of_one = max(self.start_of_one, start)
         return seen
 
-    def run_of(
-        self,
-        workers: int,
-        *,
-        step: bool,
-        factor: int,
-        size: int,
-        passes: int,
-        also: Mapping[str, Any],
-    ) -> "Run":
-        """Return a run that may begin, of a loader with *also* these other arguments."""
-        loader = self.made(self.options(workers, factor, size, passes) | dict(also))
-        numbers = self.numbers[::size] * passes
-        step_of = self.repeated_step if step else None
-        run = Run(workers, loader, step_of, self.place, numbers, passes)
+    def run_of(self, request: RunRequest, passes: int) -> Run:
+        """Return a run that may begin, in so many *passes* over the batches."""
+        options = self.options(request.workers, request.factor, request.size, passes)
+        loader = self.made(options | dict(request.also))
+        numbers = self.numbers[:: request.size] * passes
+        step = self.repeated_step if request.step else None
+        run = Run(request.workers, loader, step, self.place, numbers, passes)
         run.keep = self.may_launch
         return run
 
@@ -381,123 +273,6 @@ class LoaderAndStep:
         if self.made_by is self.kind or isinstance(self.owner, DataLoader):
             return self.kind(self.dataset, **options)  # type: ignore[no-any-return]
         return of_a_subclass(self.owner, self.kind, self.dataset, options)
-
-
-class Run:
-    """One run over a loader whose batches carry how they were made."""
-
-    def __init__(
-        self,
-        workers: int,
-        loader: Iterable[tuple[Any, WatchedBatch]],
-        step: Callable[[Any], object] | None,
-        place: Callable[[Any], Any] | None,
-        numbers: Sequence[int] = (),
-        passes: int = 1,
-    ) -> None:
-        self.passes = passes
-        self.loader = loader
-        self.step = step
-        self.place = place
-        self.numbers = numbers  # of its batches in an epoch; none of an iterable
-        self.source: Any = None
-        self.nbytes = 0  # of its first batch
-        self.keep = False  # a copy of its first batch, before a step takes that apart
-        self.untouched: Any = None
-        self.is_cut = False  # its steps have come to their end
-        IN_HAND.forget()
-        self.seen = Watch(workers)
-
-    def until(self, seconds: float, least: int) -> Watch:
-        """Return what the run showed when it is over; RuntimeError says what failed, and where.
-
-        The *seconds* count from the first batch on: a worker may take longer than that to start.
-        When it is over, its workers have ended.
-        """
-        seen = self.seen
-        loads = "with a worker, the loader" if seen.workers else "the loader"
-        at_work = loads
-        try:
-            for batch, made in self.all_batches():
-                if self.place:
-                    batch = self.place(batch)
-                got = perf_counter()
-                if not seen.batches:
-                    self.look_at(batch)
-                    got = perf_counter()
-                on_core = process_time()
-                if self.step:
-                    at_work = "the step"
-                    self.step(batch)
-                    at_work = loads
-                step_core = process_time() - on_core
-                stepped = perf_counter()
-                noted = made._replace(
-                    asked=seen.ended, got=got, stepped=stepped, step_core=step_core
-                )
-                seen.batches.append(noted)
-                seen.ended = stepped
-                long_enough = stepped - seen.batches[0].got >= seconds
-                if long_enough and len(seen.batches) >= least:
-                    break
-            else:
-                seen.whole = True
-            self.look_at_memory()
-        except StepsEndedError:
-            self.is_cut = True
-        except StepFailedError:  # it says how by itself
-            raise
-        except Exception as error:
-            kind = StepFailedError if at_work == "the step" else RuntimeError
-            raise kind(f"{at_work} raised at {self.next()}: {error!r}") from error
-        finally:
-            self.end()
-            seen.closed = perf_counter()
-        return seen
-
-    def all_batches(self) -> Iterator[tuple[Any, WatchedBatch]]:
-        """Yield the batches of all passes; each but the first is a later epoch of the run."""
-        seen = self.seen
-        for number in range(self.passes):
-            if number:
-                seen.epochs.append(len(seen.batches))
-            self.source = iter(self.loader)
-            if not number:
-                seen.opened = perf_counter()
-                seen.ended = seen.opened
-            yield from self.source
-
-    def next(self) -> str:
-        """Say which batch comes next: runs go over those of an epoch in an order of their own."""
-        number = len(self.seen.batches)
-        if number < len(self.numbers):
-            return f"batch {self.numbers[number]} of an epoch"
-        return f"batch {number + 1}"
-
-    def look_at(self, batch: Any) -> None:
-        """Note the size of the first batch, and keep a copy of it if that is wanted."""
-        self.nbytes = bytes_of(batch)
-        if self.keep:
-            self.untouched = own_copy(batch)
-
-    def look_at_memory(self) -> None:
-        """Note what the workers have for themselves, while they live."""
-        pids = {batch.pid for batch in self.seen.batches} - {os.getpid()}
-        known = [size for pid in pids if (size := private_memory(pid))]
-        if known:
-            self.seen.private = max(known)
-
-    def end(self) -> None:
-        """End the workers, also where an error keeps the iterator."""
-        for name in ("_shutdown_workers", "close"):
-            end = getattr(self.source, name, None)
-            if end is not None:
-                end()
-        self.source = None
-        if isinstance(
-            self.loader, DataLoader
-        ):  # ours: workers that stay do so beyond its iterator
-            end_workers_that_stay(self.loader.node)
 
 
 def passes_for(least: int, count: int) -> int:

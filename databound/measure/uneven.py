@@ -8,11 +8,10 @@ from itertools import pairwise
 from statistics import fmean, median, pstdev, variance
 from typing import NamedTuple
 
+from lessonkit.explain.fitted import GOLDEN
+
 from ..ranges import student
 from ..thresholds import EVEN, HICCUP, LONG_STEP, NEIGHBOURS, RANGE_HOLDS
-
-# Multiples of the golden ratio, less whole numbers, lie evenly between 0 and 1
-GOLDEN = 0.618033988749895
 
 
 def spread(count: int) -> list[int]:

@@ -10,7 +10,7 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 from lessonkit.engine.element import whole
-from lessonkit.explain.measure import without_core
+from lessonkit.explain.calls import without_core
 
 # `Any` in this module is the sample, the batch or the index of somebody else's dataset.
 

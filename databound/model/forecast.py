@@ -8,11 +8,11 @@ from lessonkit.dataset import Dataset
 from lessonkit.engine.machine import Handling, Machine, work
 from lessonkit.engine.trace import Trace
 from lessonkit.engine.training import benchmark
+from lessonkit.explain.fitted import GOLDEN
 from lessonkit.loader import DataLoader
 
 from ..measure.numbers import JobNumbers
 from ..measure.setting import Setting
-from ..measure.uneven import GOLDEN
 from ..thresholds import (
     FILL,
     PERIOD,

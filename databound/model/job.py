@@ -11,8 +11,8 @@ from lessonkit.loader import DataLoader
 
 from ..measure.device import OnDevice
 from ..measure.numbers import JobNumbers, Start, StepNumbers
-from ..measure.runs import Subject
 from ..measure.setting import Setting, Value
+from ..measure.subject import Subject
 from ..measure.uneven import Uneven
 from ..origin import Origin, origin_of
 from ..ranges import Scatter

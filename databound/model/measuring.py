@@ -29,14 +29,9 @@ from ..measure.numbers import (
     take_of,
     unevenness,
 )
-from ..measure.runs import (
-    LoaderAndStep,
-    Subject,
-    batches_of_run,
-    passes_for,
-    restored,
-)
+from ..measure.runs import LoaderAndStep, batches_of_run, passes_for, restored
 from ..measure.setting import Setting
+from ..measure.subject import RunRequest, Subject
 from ..measure.uneven import Uneven
 from ..measure.watching import Watch
 from ..origin import InScript, origin_now
@@ -191,10 +186,10 @@ class Runs:
         """Make all runs. Raises ValueError for a loader that gives nothing."""
         go = self.subject.go
         run = self.durations.run
-        go(0, WARM * run, step=True)
+        go(RunRequest(0, WARM * run, step=True))
         self.subject.device = self.subject.time_device()
-        self.alone = go(0, run, least=FEWEST, step=True)
-        self.one = go(1, run, least=FEWEST)
+        self.alone = go(RunRequest(0, run, least=FEWEST, step=True))
+        self.one = go(RunRequest(1, run, least=FEWEST))
         if not (self.alone.batches and self.one.batches):
             raise ValueError("the loader gave no batch: there is nothing to measure")
         self.durations = self.durations.for_training(EPOCHS * self.seconds_of_epoch())
@@ -207,7 +202,7 @@ class Runs:
         if self.subject.stream:
             self.make_whole()
         if self.fits(self.seconds_of(0, FEWEST)):
-            self.again = go(0, REPEATED * run, least=FEWEST, step=True)
+            self.again = go(RunRequest(0, REPEATED * run, least=FEWEST, step=True))
         self.make_larger()
 
     def make_survey(self) -> None:
@@ -219,11 +214,12 @@ class Runs:
         needs = self.durations.survey + self.seconds_of(self.cores, self.cores)
         if self.alone.whole or self.subject.stream or not self.fits(needs):
             return
+        survey = RunRequest(self.cores, self.durations.survey)
         with suppress(RuntimeError):  # it may have no room for so many
-            self.surveys.append(self.subject.go(self.cores, self.durations.survey))
+            self.surveys.append(self.subject.go(survey))
             # A straggler, or a hiccup of the machine? The same batches tell when they come again
             if late_once(self.surveys[0], [self.alone, self.one]):
-                self.surveys.append(self.subject.go(self.cores, self.durations.survey))
+                self.surveys.append(self.subject.go(survey))
 
     def make_beside(self) -> None:
         """Make the runs beside workers, for each number of threads, in rounds.
@@ -243,8 +239,8 @@ class Runs:
             for threads in numbers:
                 self.subject.use_threads(threads)
                 if threads not in self.alones:
-                    alone = self.subject.go(0, SHORTER * run, least=FEWEST, step=True)
-                    self.alones[threads] = alone
+                    request = RunRequest(0, SHORTER * run, least=FEWEST, step=True)
+                    self.alones[threads] = self.subject.go(request)
                 for workers in sorted(wanted):
                     if self.one_beside(workers, threads, seconds):
                         continue
@@ -267,7 +263,7 @@ class Runs:
                 self.not_measured.add(workers)
             return False
         try:
-            run = self.subject.go(workers, seconds, least=least, step=True)
+            run = self.subject.go(RunRequest(workers, seconds, least=least, step=True))
         except StepFailedError:
             raise
         except RuntimeError:
@@ -302,7 +298,7 @@ class Runs:
             if not self.fits(self.seconds_of(workers, workers)):
                 continue
             with suppress(RuntimeError):  # it may have no room for so many
-                run = self.subject.go(workers, TO_THE_END * self.durations.run)
+                run = self.subject.go(RunRequest(workers, TO_THE_END * self.durations.run))
                 if run.whole:
                     self.whole[workers] = run
 
@@ -318,8 +314,8 @@ class Runs:
             return
         run = self.durations.run
         try:
-            made = self.subject.go(1, SHORTER * run, size=2)
-            stepped = self.subject.go(0, SHORTER * run, step=True, size=2)
+            made = self.subject.go(RunRequest(1, SHORTER * run, size=2))
+            stepped = self.subject.go(RunRequest(0, SHORTER * run, step=True, size=2))
             if not (made.batches and stepped.batches):
                 return
             factors = {

@@ -10,7 +10,6 @@ and the key, so it is a long number that nobody else has: a short one can be fou
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
@@ -23,13 +22,20 @@ from databound.advise.three_runs import ThreeRuns
 from databound.advise.verdict import VERDICTS
 from lessonkit import DataLoader, Dataset, Trace, benchmark
 from lessonkit.engine.machine import Handling
+from lessonkit.lessons import find_answers
 from lessonkit.words import milliseconds
-from tools.lessons import NOTEBOOKS
 
-sys.path.insert(0, str(NOTEBOOKS))  # where the lesson has its mystery loaders
+find_answers()
 
-import mystery_08
-from mystery_08 import AS_GOOD, CLEAR, CULPRITS, FOUR, STAGES, MysteryLoader
+import mystery_08  # noqa: E402 - beside the lesson
+from mystery_08 import (  # noqa: E402
+    AS_GOOD,
+    CLEAR,
+    CULPRITS,
+    FOUR,
+    STAGES,
+    MysteryLoader,
+)
 
 TEMPLATE = Path(__file__).parent / "page" / "exam.html"
 SHEETS = 20  # no two neighbours have the same

@@ -45,13 +45,21 @@ def is_answer(question: Json, said: Any) -> bool:
 
 
 def judged(question: Json, said: Any) -> Judged:
-    """Judge an answer to a *question* that `is_answer` lets through."""
+    """Judge an answer to a *question* that `is_answer` lets through.
+
+    Raises ValueError for a kind of question that has no rule here.
+    """
     if question["names"]:
         return judged_marks(question, said)
-    if question["kind"] == "choice":
+    kind = question["kind"]
+    if kind == "choice":
         words = question["choices"][said]
-    else:
+    elif kind == "number":
         words = f"{as_typed(said)} {question['unit']}".strip()
+    else:
+        raise ValueError(
+            f"kind={kind!r}: must be choice or number, where nothing has a name"
+        )
     room = question.get("tolerance", 0)
 
     def is_it(known: float) -> bool:

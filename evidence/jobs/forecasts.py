@@ -27,9 +27,9 @@ from databound.measure.runs import restored
 from evidence.jobs import goals
 from lessonkit import Dataset, work
 from lessonkit.analysis import advise, measure
+from lessonkit.lessons import find_answers
 
-NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"
-sys.path.insert(0, str(NOTEBOOKS))
+find_answers()
 
 import jobs_11  # noqa: E402 - beside the lesson
 

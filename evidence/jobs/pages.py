@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from databound.advise.page import LAST_WORDS, Recommendation
+from databound.advise.sureness import CONFIRMED
 from databound.thresholds import AS_GOOD, WORTH
 
 ROUNDED = 0.006  # half of the last digit of a share on the page, which has three
@@ -49,7 +50,7 @@ def contradictions_of_changes(page: Recommendation) -> Iterator[str]:
             yield f"{change.settings} saves {change.saves:.3f}, above {bounds}"
         if change.saves <= AS_GOOD:
             yield f"{change.settings} saves {change.saves:.3f}, next to nothing"
-        if "confirmed by a real run" in change.sure:
+        if change.sure == CONFIRMED:
             row = next(row for row in page.table if row.changes == change.settings)
             if row.tried is None:
                 yield f"{change.settings} is confirmed, and was never run"

@@ -16,6 +16,7 @@ from typing import ClassVar
 from databound.measure.device import OnDevice
 from databound.measure.runs import passes_for
 from databound.measure.setting import Setting
+from databound.measure.subject import RunRequest
 from databound.measure.uneven import spread
 from databound.measure.watching import Watch, WatchedBatch
 from databound.thresholds import EPOCHS, KEPT
@@ -170,19 +171,9 @@ class VirtualJob:
     def time_device(self) -> OnDevice | None:
         return self.costs.device
 
-    def go(
-        self,
-        workers: int,
-        seconds: float,
-        *,
-        least: int = 0,
-        step: bool = False,
-        factor: int = 2,
-        size: int = 1,
-        also: Mapping[str, object] | None = None,
-    ) -> Watch:
-        assert not also, "no argument of its loader may change"
-        setting = Setting(workers, factor, threads=self.used)
+    def go(self, request: RunRequest) -> Watch:
+        assert not request.also, "no argument of its loader may change"
+        setting = Setting(request.workers, request.factor, threads=self.used)
         load = [(0.0, 0.0)]
         for time, cores in self.times_of_load:
             if time <= self.time:
@@ -191,6 +182,7 @@ class VirtualJob:
                 load.append((time, cores))
         machine = VirtualMachine(self.cores, self.costs.readers, self.time, load)
         numbers: Sequence[int] = self.order or range(self.batches)
+        least = request.least
         passes = passes_for(least, len(self.order))
         if passes > 1:
             least = passes * len(self.order)
@@ -199,10 +191,10 @@ class VirtualJob:
             setting,
             machine,
             numbers,
-            step=step,
+            step=request.step,
             slower=exp(self.draw.gauss(0, self.run_noise)),
             noise_from=self.draw.randrange(NOISES),
-            most_seconds=seconds,
+            most_seconds=request.seconds,
             least=least,
             steps_before=self.stepped,
             passes=passes,
@@ -210,7 +202,7 @@ class VirtualJob:
         machine.run(run.main())
         self.time = machine.now + self.costs.stop
         run.seen.closed = run.seen.ended + self.costs.stop
-        self.stepped += len(run.seen.batches) if step else 0
+        self.stepped += len(run.seen.batches) if request.step else 0
         return run.seen
 
     # ---- the truth ----

@@ -1,30 +1,25 @@
-"""Measures the costs of real functions, so that the virtual clock can predict other settings.
+"""Measures the costs of real functions, so that the virtual clock can predict other settings."""
 
-It also keeps their results, so that a model calls none of them again.
-"""
-
-import os
 import pickle
 import threading
-import time
-from bisect import bisect
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import partial, update_wrapper, wraps
 from itertools import islice
-from random import Random
-from statistics import fmean, median, pstdev
+from statistics import fmean, median
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 from lessonkit.dataset import Dataset, Result
 from lessonkit.engine import check
-from lessonkit.engine.element import END, Element, as_int
-from lessonkit.engine.machine import Cost, Function, WorkLog, current, number_in_hand, work
+from lessonkit.engine.element import END
+from lessonkit.engine.machine import Function, WorkLog, current, number_in_hand
 from lessonkit.engine.node import Node, rebuilt, walk
 from lessonkit.words import milliseconds
+
+from .calls import TICK, Call, is_worth, kind, mean_seconds, thread_time, without_core
+from .fitted import DIGITS, costing, fit
+from .remembered import Remembered, pickled
 
 # With these arguments no two calls overlap, and no time is spent that is known already.
 NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
@@ -44,34 +39,9 @@ NOTHING_AT_ONCE: dict[str, dict[str, Any]] = {
 }
 # The argument that has the cost of a function, by that of the function: any other says it itself
 COST_OF = {"map_func": "cost", "collate_fn": "collate"}
-# S; calls that take less are not worth a cost, as they are not worth a bar in a trace
-SLIGHT = 20e-6
-# The open file of the last thread that asked; it has nanoseconds, on a core and waiting for one.
-# To open it for each batch would take longer than to make a small batch
-SCHEDULES: dict[int, int] = {}
-# With one thread, in a browser, there is none
-thread_time = getattr(time, "thread_time", perf_counter)
 
 Route = tuple[Any, ...]  # to a step of a description
 Changes = Callable[[Node, Route], dict[str, Any]]
-
-
-class Call(NamedTuple):
-    """The times of one call of a real function, or of one element of a generator.
-
-    For *delayed* seconds it wanted a core that something else had: these are not its own.
-    """
-
-    began: float
-    ended: float
-    on_core: float
-    delayed: float = 0
-    number: Any = 0  # of its element
-    opens: bool = False
-
-    @property
-    def seconds(self) -> float:
-        return self.ended - self.began - self.delayed
 
 
 class MeasuredFunction(NamedTuple):
@@ -120,8 +90,9 @@ def measure(dataset: Dataset, elements: int = 32) -> Result[MeasuredFunction]:
     """
     check.instance("dataset", dataset, Dataset)
     check.integer("elements", elements, least=1)
-    notes, given = Notes(), 0
-    watched = _changed(dataset.node, notes.watched)
+    notes = Notes()
+    given = 0
+    watched = changed_everywhere(dataset.node, notes.watched)
     with notes.ticking(), iter(Dataset(watched)) as run:
         for _ in islice(run, elements):
             given += 1
@@ -129,17 +100,12 @@ def measure(dataset: Dataset, elements: int = 32) -> Result[MeasuredFunction]:
                 break
     if not given:
         raise ValueError(f"{dataset!r} gave no element: there is nothing to measure")
-    steps = []
-    for route, calls in notes.calls.items():
-        if is_worth(calls):
-            seconds = fmean(call.seconds for call in calls)
-            held = kind(calls, notes.ticks)
-            steps.append(MeasuredFunction(route[-1], seconds, len(calls), held))
-    priced = Dataset(_changed(dataset.node, notes.priced))
-    return Result(priced, steps, "no function takes enough time to be given a cost")
+    priced = Dataset(changed_everywhere(dataset.node, notes.priced))
+    none = "no function takes enough time to be given a cost"
+    return Result(priced, notes.measured_functions(), none)
 
 
-def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
+def changed_everywhere(root: Node, change: Changes, outer: Route = ()) -> Node:
     """Return *root* with arguments by *change*, also in datasets that functions make."""
     routes = {node: (*outer, number, node.method) for number, node in enumerate(walk(root))}
 
@@ -154,7 +120,7 @@ def _changed(root: Node, change: Changes, outer: Route = ()) -> Node:
                 made = map_func(*value)
                 if not isinstance(made, Dataset):  # the operator says so
                     return made
-                return Dataset(_changed(made.node, change, route))
+                return Dataset(changed_everywhere(made.node, change, route))
 
             changes = changes | {"map_func": inner}
         return node.replace(**changes) if changes else node
@@ -174,56 +140,6 @@ def functions_in(node: Node, route: Route) -> dict[str, Route]:
     return {name: (*route, name) if number else route for number, name in enumerate(there)}
 
 
-class Remembered:
-    """Results of functions, by *route* and the number of the element: at most *room* bytes.
-
-    It gives copies, so that what is kept cannot be changed. It keeps nothing that cannot be
-    pickled, and nothing of a function that says its cost by `work`, for that has to be said again.
-    """
-
-    def __init__(self, room: int = 2**30) -> None:
-        self.room = room  # that is left
-        # What makes a copy of a result
-        self.kept: dict[Any, dict[Any, Callable[[], Any]]] = defaultdict(dict)
-        self.saying: set[Any] = set()  # routes of functions that say their cost
-        self.random = Random(0)
-
-    def keep(self, route: Any, number: Any, value: Any) -> None:
-        """Keep the *value* that the function at *route* returned for the element with *number*."""
-        kept = pickled(value)
-        size = len(kept)
-        copy: Callable[[], Any] = partial(pickle.loads, kept)
-        # A list of tokens may be long, and to copy it takes a tenth of the time of loading it. A
-        # number takes at most 40 bytes with its reference.
-        if type(value) is list and {bool, float, int}.issuperset(map(type, value)):
-            size = 40 * len(value)
-            copy = value.copy().copy
-        if kept and size <= self.room and number not in self.kept[route]:
-            self.room -= size
-            self.kept[route][number] = copy
-
-    def call(self, route: Any, random: bool, fn: Function, *args: Any) -> Any:
-        """Stand in for *fn* on the virtual clock: return its result for this element.
-
-        For an element that was not measured, and for every one if *fn* is *random*, it returns the
-        result of another one.
-        """
-        kept = self.kept.get(route)
-        if not kept or route in self.saying or not isinstance(current.caller, WorkLog):
-            return fn(*args)
-        number = self.random.getrandbits(32) if random else number_in_hand()
-        other = as_int(number) % len(kept)
-        copy = kept.get(number) or [*kept.values()][other]
-        return copy()
-
-
-def pickled(value: Any) -> bytes:
-    """Return *value* as bytes; no bytes if it cannot be pickled."""
-    with suppress(Exception):
-        return pickle.dumps(value)
-    return b""
-
-
 class Notes:
     """Notes of a run: the calls of each step, their results, and when a thread got the lock."""
 
@@ -239,7 +155,7 @@ class Notes:
 
         def tick() -> None:
             while not stop.is_set():
-                sleep(0.0002)
+                sleep(TICK)
                 self.ticks.append(perf_counter())
 
         # Without threads: a function that computes holds all there is
@@ -261,33 +177,36 @@ class Notes:
             changes[name] = partial(watch, own, node.arguments[name])
         return changes
 
-    def call(self, route: Route, fn: Function, *args: Any) -> Any:
-        """Call a function, and note it."""
+    def call(self, route: Route, function: Function, *args: Any) -> Any:
+        """Call a *function*, and note it."""
         number = number_in_hand()
-        value, call = self.timed(route, fn, *args)
+        value, call = self.timed(route, function, *args)
         self.memory.keep(route, number, value)
         self.calls[route].append(call._replace(number=number))
         return value
 
-    def read(self, route: Route, fn: Function, *args: Any) -> Iterator[Any]:
-        """Yield the values of a generator, and note each."""
-        read, first = list[bytes](), number_in_hand()
+    def read(self, route: Route, function: Function, *args: Any) -> Iterator[Any]:
+        """Yield the values of a generator *function*, and note each."""
+        read: list[bytes] = []
+        first = number_in_hand()
 
         def begun() -> Iterator[Any]:
-            # A function that returns a list works before its first element.
-            yield from fn(*args)
+            # A function that returns a list works before its first element
+            yield from function(*args)
 
         elements = begun()
-        while (timed := self.timed(route, next, elements, END))[0] is not END:
-            value, call = timed
+        while True:
+            value, call = self.timed(route, next, elements, END)
+            if value is END:
+                break
             self.calls[route].append(call._replace(number=number_in_hand(), opens=not read))
             read.append(pickled(value))
             yield value
         if all(read):
             self.memory.keep(route, first, [*map(pickle.loads, read)])
 
-    def timed(self, route: Route, fn: Function, *args: Any) -> tuple[Any, Call]:
-        """Call *fn*, and return its value and its times; what it says by `work` takes none."""
+    def timed(self, route: Route, function: Function, *args: Any) -> tuple[Any, Call]:
+        """Call a *function*; return its value and its times. What it says by `work` takes none."""
         outside = current.caller
         current.caller = WorkLog()
         try:
@@ -295,7 +214,7 @@ class Notes:
             wanted = without_core()
             began = perf_counter()
             on_core = thread_time()
-            value = fn(*args)
+            value = function(*args)
             ended = perf_counter()
             on_core = thread_time() - on_core
             delayed = without_core() - wanted
@@ -306,6 +225,19 @@ class Notes:
             if current.caller:
                 self.memory.saying.add(route)
             current.caller = outside
+
+    def measured_functions(self) -> list[MeasuredFunction]:
+        """Return the functions that take time, and what they take."""
+        return [
+            MeasuredFunction(
+                step=route[-1],
+                seconds=mean_seconds(calls),
+                calls=len(calls),
+                kind=kind(calls, self.ticks),
+            )
+            for route, calls in self.calls.items()
+            if is_worth(calls)
+        ]
 
     def priced(self, node: Node, route: Route) -> dict[str, Any]:
         """Return arguments of *node* with which its functions say their measured costs."""
@@ -321,12 +253,11 @@ class Notes:
     ) -> dict[str, Any]:
         """Return arguments of *node* with which its function *name* costs what its calls *took*."""
         arguments = node.arguments
-        fn = arguments[name]
+        own = arguments[name]
         random = bool(arguments.get("random"))
-        function = update_wrapper(partial(self.memory.call, route, random, fn), fn)
+        function = update_wrapper(partial(self.memory.call, route, random, own), own)
         if name == "collate_fn":
-            mean = fmean(call.seconds for call in took)
-            return {"collate": round(mean, 6), name: function}
+            return {"collate": round(mean_seconds(took), DIGITS), name: function}
         later = [(call.number, call.seconds) for call in took if not call.opens]
         opened = [call.seconds for call in took if call.opens]
         cost = fit(later or [(0, 0.0)])
@@ -334,116 +265,7 @@ class Notes:
         if COST_OF.get(name) in arguments:
             return {name: function, "cost": cost, "kind": held}
         usual = median([seconds for _, seconds in later] or [0.0])
-        opening = round(max(0.0, fmean(opened) - usual), 6) if opened else None
+        opening = None
+        if opened:
+            opening = round(max(0.0, fmean(opened) - usual), DIGITS)
         return {name: costing(function, cost, held, opening)}
-
-
-def without_core() -> float:
-    """Return for how many seconds this thread has wanted a core that something else had.
-
-    Only Linux tells that; elsewhere it is 0.
-    """
-    thread = threading.get_native_id()
-    with suppress(OSError):
-        if thread not in SCHEDULES:  # a process that was forked has the file of its parent
-            while SCHEDULES:
-                os.close(SCHEDULES.popitem()[1])
-            SCHEDULES[thread] = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
-        return int(os.pread(SCHEDULES[thread], 64, 0).split()[1]) / 1e9
-    return 0.0
-
-
-# ---- what it comes to ----
-
-
-def is_worth(calls: list[Call]) -> bool:
-    """Whether *calls* take long enough to have a cost."""
-    return bool(calls) and fmean(call.seconds for call in calls) >= SLIGHT
-
-
-def kind(calls: list[Call], ticks: list[float]) -> str:
-    """Tell what *calls* hold: nothing, a core, or the interpreter lock as well.
-
-    *ticks* are the times at which another thread got the lock.
-    """
-    spent = sum(call.seconds for call in calls)
-    if sum(call.on_core for call in calls) < spent / 2:
-        return "wait"
-    free = sum(bisect(ticks, call.ended) - bisect(ticks, call.began) for call in calls)
-    # In a second of calls a thread gets the lock more often than this, unless they hold it.
-    return "native" if free > 1000 * spent else "python"
-
-
-# ---- costs as they were measured, and functions that say them ----
-
-
-@dataclass(frozen=True)
-class fitted:  # noqa: N801 - used like a function, and its repr is the call
-    """A measured cost: the time of an element that was *seen*, one of *times* for any other.
-
-    Elements go by their numbers, so every run chooses the same one.
-
-    >>> costs = [fitted((0.010, 0.010, 0.010, 0.040))(element) for element in range(100)]
-    >>> costs.count(0.010), costs.count(0.040)
-    (76, 24)
-    """
-
-    times: tuple[float, ...]
-    seen: dict[Any, float] = field(
-        default_factory=dict, kw_only=True, repr=False, compare=False
-    )
-
-    def __call__(self, number: Any) -> float:
-        """Return the seconds of the element with this *number*."""
-        # Multiples of the golden ratio, without their whole part, lie evenly between 0 and 1.
-        usual = self.times[int(as_int(number) * 0.618033988749895 % 1 * len(self.times))]
-        return self.seen.get(number, usual)
-
-    def price_of(self, element: Element) -> int:
-        return round(self(element.number) * 1e9)
-
-
-def costing(fn: Function, cost: Cost, kind: str, opening: float | None = None) -> Function:
-    """Return *fn* as one that says its measured *cost*; a generator also says its *opening*."""
-
-    def say(more: float = 0) -> None:
-        seconds = cost(number_in_hand()) if callable(cost) else cost
-        work(seconds + more, kind=kind)
-
-    @wraps(fn)
-    def call(*args: Any) -> Any:
-        say()
-        return fn(*args)
-
-    @wraps(fn)
-    def read(*args: Any) -> Iterator[Any]:
-        more = opening or 0
-        for value in fn(*args):
-            say(more)
-            yield value
-            more = 0
-
-    return call if opening is None else read
-
-
-def fit(calls: list[tuple[Any, float]]) -> Cost:
-    """Fit a cost to *calls*: the number of the element of each, and the seconds that it took.
-
-    >>> fit([(element, 0.010) for element in range(8)])
-    0.01
-    >>> fit([(element, 0.050 if element % 4 == 3 else 0.010) for element in range(8)])
-    fitted(times=(0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.05, 0.05))
-    """
-    # One call that takes three medians, and none other, is a hiccup of the machine.
-    most = 3 * median(seconds for _, seconds in calls)
-    usual = [call for call in calls if call[1] <= most]
-    if len(usual) + 1 == len(calls):
-        calls = usual
-    times = sorted(round(seconds, 6) for _, seconds in calls)
-    mean = fmean(times)
-    if pstdev(times) <= 0.06 * mean:  # as good as even
-        return round(mean, 6)
-    seen = defaultdict(list)
-    for number, seconds in calls:
-        seen[number].append(seconds)
-    return fitted(tuple(times), seen={number: fmean(each) for number, each in seen.items()})

@@ -32,11 +32,29 @@ from .layout import COLOURS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PER_INCH = 82  # of a scene's heights
-ROW = 30 / PER_INCH  # inches
-HEAD = 0.45  # inches above the highest mark, for its text and the title of the axis
-LINE = 0.17  # inches of a line of text
-LETTER = 0.062  # inches of a letter, in the mean
+PER_INCH = 82  # of the pixels in which a scene has heights
+# In such pixels:
+OF_A_ROW = 30
+OF_A_CURVE = 180
+OF_A_SEARCH = 170
+
+# In inches:
+ROW = OF_A_ROW / PER_INCH
+HEAD = 0.45  # above the highest mark, for its text and the title of the axis
+LINE = 0.17  # of a line of text
+LETTER = 0.062  # of a letter, in the mean
+RANGE_HIGH = 0.08  # of a line that is the range of a forecast
+UNDER = 0.34  # below the floor, to the title of the axis that is under its numbers
+OVER = 0.06  # below the upper edge, to the title of the other one
+
+# Of the axis:
+BEFORE = 0.05  # free before the first mark,
+AFTER = 0.1  # and after the last one;
+TOLD = 0.25  # after bars and forecasts, for their texts
+BESIDE = 0.02  # between a mark and the text beside it,
+AFTER_A_BAR = 0.008  # or after a bar
+
+RING = 13  # points, around a dot that is marked
 BLUE = COLOURS["Read"]
 RANGE = "#b6c2cf"
 CHANGES: dict[str, Look] = {
@@ -113,7 +131,7 @@ def plot_curve(curve: Curve) -> Picture:
     title = f"{name} of {curve.knob.node.method}"
     line = {"kind": "line", "points": curve.points}
     axes = Titles(across=name, up="ms per sample")
-    return dotted("curve", title, words, 180, [line, *dots], axes)
+    return dotted("curve", title, words, OF_A_CURVE, [line, *dots], axes)
 
 
 def plot_search(steps: Sequence[SearchStep]) -> Picture:
@@ -142,7 +160,8 @@ def plot_search(steps: Sequence[SearchStep]) -> Picture:
     words += f", {milliseconds(first)} to {milliseconds(last)}, {len(stairs)} kept"
     line = {"kind": "steps", "points": [*stairs, (count, last)]}
     axes = Titles(across="runs, in their order", up="ms of a run")
-    return dotted("search", "how long each run took", words, 170, [line, *dots], axes)
+    title = "how long each run took"
+    return dotted("search", title, words, OF_A_SEARCH, [line, *dots], axes)
 
 
 def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Picture:
@@ -171,7 +190,7 @@ def plot_waterfall(steps: Sequence[tuple[str, float]], *, title: str = "") -> Pi
         bar = {"kind": "bar", "points": [(0, 1), (short, 1)], "say": f"{name}: {told}"}
         change = {"kind": "bar", "points": [(short, 1), (long, 1)], "text": told}
         marks = [bar, change | {"change": change_of(before, now)}]
-        rows.append({"name": name, "height": 30, "top": 1, "marks": marks})
+        rows.append({"name": name, "height": OF_A_ROW, "top": 1, "marks": marks})
         before = now
     names = {(index + 0.5) * ROW: name for index, (name, _) in enumerate(steps)}
     panel = Panel(len(rows) * ROW, names, partial(draw_bars, rows), title, words)
@@ -195,17 +214,20 @@ def plot_settings(settings: Sequence[TimedSetting], least: float) -> Picture:
     # Above the first setting the line has its name
     names = {(index + 1) * ROW: setting.name for index, setting in enumerate(settings)}
 
+    after = (1 + BESIDE) * most
+
     def draw(axes: Axes) -> None:
         axes.axvline(least, color=COLOURS["Train"], linestyle="--")
         write_text(axes, least, ROW / 4, f" no loader gets below {milliseconds(least)}")
-        write_text(axes, 1.02 * most, ROW / 4, "saves")
+        write_text(axes, after, ROW / 4, "saves")
         for y, setting in zip(names, settings, strict=True):
-            range_of_forecast = (setting.fastest, setting.slowest, y - 0.04, 0.08)
-            draw_boxes(axes, [range_of_forecast], facecolor=RANGE, linewidth=0)
+            top = y - RANGE_HIGH / 2
+            may_be = (setting.fastest, setting.slowest, top, RANGE_HIGH)
+            draw_boxes(axes, [may_be], facecolor=RANGE, linewidth=0)
             draw_dot(axes, setting.forecast, y, fill=PAPER)
             if setting.measured is not None:
                 draw_dot(axes, setting.measured, y, fill=BLUE)
-            write_text(axes, 1.02 * most, y, setting.saves)
+            write_text(axes, after, y, setting.saves)
 
     told = []
     for setting in settings:
@@ -216,7 +238,7 @@ def plot_settings(settings: Sequence[TimedSetting], least: float) -> Picture:
     legend: list[Look] = [{"label": "forecast, with its range", "facecolor": RANGE}]
     if any(setting.measured is not None for setting in settings):
         legend.append({"label": "real run", "facecolor": BLUE})
-    return Picture(f"settings: {words}", {}, [panel], (0, 1.25 * most), legend)
+    return Picture(f"settings: {words}", {}, [panel], (0, (1 + TOLD) * most), legend)
 
 
 def dot(x: float, y: float, text: str, say: str, **look: bool) -> Data:
@@ -264,9 +286,9 @@ def chart(
     first = min(values)
     last = max(values)
     width = last - first or 1
-    ends = first - 0.05 * width, last + 0.1 * width
-    if in_seconds:  # with room for texts after the bars
-        ends = first, last + 0.25 * width
+    ends = first - BEFORE * width, last + AFTER * width
+    if in_seconds:
+        ends = first, last + TOLD * width
     scene = {
         "title": panel.title,
         "words": panel.words,
@@ -284,8 +306,8 @@ def draw_titled(panel: Panel, titles: Titles, axes: Axes) -> None:
     """Draw a *panel* with the *titles* of its axes: one below the numbers, one above them."""
     panel.draw(axes)
     low, high = axes.get_xlim()
-    write_text(axes, high, panel.height + 0.34, titles.across, ha="right", color=QUIET)
-    write_text(axes, low, 0.06, f" {titles.up}", color=QUIET)
+    write_text(axes, high, panel.height + UNDER, titles.across, ha="right", color=QUIET)
+    write_text(axes, low, OVER, f" {titles.up}", color=QUIET)
 
 
 def draw_dot(axes: Axes, x: float, y: float, *, fill: str) -> None:
@@ -301,13 +323,15 @@ def draw_bars(rows: list[Data], axes: Axes) -> None:
             (start, _), (end, _) = mark["points"]
             look = CHANGES.get(mark.get("change", ""), {"facecolor": BLUE, "linewidth": 0})
             draw_boxes(axes, [(start, end, top + ROW / 8, 0.75 * ROW)], **look)
-        x = end + 0.008 * axes.get_xlim()[1]
+        x = end + AFTER_A_BAR * axes.get_xlim()[1]
         write_text(axes, x, top + ROW / 2, mark["text"], bbox=CARD)
 
 
 def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
     """Draw *marks* above the *floor*, of which one second is *full* inches away."""
-    low, high = axes.get_xlim()
+    low, _ = axes.get_xlim()
+    # A line with steps comes down to its dots from above
+    has_steps = marks[0]["kind"] == "steps"
     free = low  # where the last text ends
     above = floor  # and its height
     for mark in marks:
@@ -317,26 +341,40 @@ def draw_dots(marks: list[Data], floor: float, full: float, axes: Axes) -> None:
         fill = PAPER if mark.get("hollow") else BLUE
         axes.plot(xs, ys, color=BLUE, markerfacecolor=fill, **LOOKS[mark["kind"]])
         if is_marked:
-            ring = {"color": INK, "fillstyle": "none", "markersize": 13}
+            ring = {"color": INK, "fillstyle": "none", "markersize": RING}
             axes.plot(xs, ys, **LOOKS["dot"] | ring)
-        if text := mark.get("text"):
-            wide = LETTER * len(text) * (high - low) / WIDTH
-            # Beside a line that comes down from above, and not on it
-            is_step = marks[0]["kind"] == "steps" and ys[0] + 2 * LINE < floor
-            begin = xs[0] + 0.02 * (high - low) if is_step else xs[0] - wide / 2
-            left = min(max(begin, low), high - wide)
-            y = ys[0] + (LINE if is_step else -LINE)
-            if left >= free or abs(y - above) >= LINE:
-                free = left + wide
-                above = y
-                weight = "bold" if is_marked else "normal"
-                write_text(
-                    axes,
-                    left + wide / 2,
-                    y,
-                    text,
-                    ha="center",
-                    bbox=CARD,
-                    weight=weight,
-                )
+        text = mark.get("text")
+        if not text:
+            continue
+        place = place_of_text(
+            axes, text, xs[0], ys[0], has_steps and ys[0] + 2 * LINE < floor
+        )
+        if place.left < free and abs(place.y - above) < LINE:
+            continue  # it would lie on the text before
+        free = place.left + place.wide
+        above = place.y
+        middle = place.left + place.wide / 2
+        weight = "bold" if is_marked else "normal"
+        look: Look = {"ha": "center", "bbox": CARD, "weight": weight}
+        write_text(axes, middle, place.y, text, **look)
     axes.axhline(floor, color=QUIET, linewidth=0.8)
+
+
+class TextPlace(NamedTuple):
+    """Where a text stands: from *left* on the horizontal axis, so *wide* there, at *y* inches."""
+
+    left: float
+    wide: float
+    y: float
+
+
+def place_of_text(axes: Axes, text: str, x: float, y: float, is_step: bool) -> TextPlace:
+    """Return where the *text* of a dot stands: above it, or *is_step*, below it and to the right.
+
+    Nothing of it is outside the axes.
+    """
+    low, high = axes.get_xlim()
+    wide = LETTER * len(text) * (high - low) / WIDTH
+    begin = x + BESIDE * (high - low) if is_step else x - wide / 2
+    left = min(max(begin, low), high - wide)
+    return TextPlace(left, wide, y + (LINE if is_step else -LINE))

@@ -90,6 +90,11 @@ class Bar(NamedTuple):
     note: str = ""
     level: float = 1
 
+    @property
+    def length(self) -> int:
+        """Its nanoseconds."""
+        return self.end - self.start
+
 
 class Layout(NamedTuple):
     """The timeline of one run, ready to be drawn."""
@@ -134,30 +139,47 @@ def layout(trace: Trace) -> Layout:
     lanes: list[list[int]] = [[] for _ in rows]  # when the last bar of each lane ends
     bars = [in_lane(bar, lanes[bar.row], bar.row in keep) for bar in work]
     bars += bars_of_waits(trace.spans, waits, rows, bars)
-    queued = trace.recorded.queued
+    bars += bars_of_counts(trace, rows)
+    bars += bars_of_idle_time(trace, rows)
+    titles = ["Ready" if stage.role == AHEAD else stage for stage in rows]
+    colours = colours_of_rows(trace, workers, rows, titles)
+    shown_rows = [
+        Row(title, max(1, len(ends)), colour)
+        for title, colour, ends in zip(titles, colours, lanes, strict=True)
+    ]
+    return Layout(shown_rows, bars, names)
+
+
+def bars_of_counts(trace: Trace, rows: Rows) -> Iterator[Bar]:
+    """Give the steps of each row that counts: index lists for workers, and batches that are ready."""
     for name, row in rows.items():
         if name.role in (QUEUE, AHEAD):
-            events = queued if name.role == QUEUE else trace.events
-            bars += stairs(row, (one for one in events if one.buffer == name))
+            events = trace.recorded.queued if name.role == QUEUE else trace.events
+            yield from stairs(row, (one for one in events if one.buffer == name))
+
+
+def bars_of_idle_time(trace: Trace, rows: Rows) -> Iterator[Bar]:
+    """Give a bar for each time in which the accelerator waits: it says for what, the longest first."""
     train = next((row for stage, row in rows.items() if stage.role == TRAIN), None)
-    if train is not None:  # it says what it waits for, the longest first
-        for start, end, blame in idle_stretches(trace):
-            long = milliseconds((end - start) / NS)
-            bars.append(Bar(train, 0, start, end, IDLE, long, note=", ".join(blame)))
-    # A worker has the colour that its first work would have without workers.
-    own = {
+    if train is None:
+        return
+    for start, end, blame in idle_stretches(trace):
+        long = milliseconds((end - start) / NS)
+        yield Bar(train, 0, start, end, IDLE, long, note=", ".join(blame))
+
+
+def colours_of_rows(
+    trace: Trace, workers: Workers, rows: Rows, titles: Sequence[str]
+) -> list[str]:
+    """Return the colour of each row, by its *titles*; a worker has that of its first work."""
+    of_workers = {
         workers[stage].worker: stage
         for stage in reversed(trace.stages)
         if stage in workers and stage.role not in (START, FILL)
     }
-    titles = ["Ready" if stage.role == AHEAD else stage for stage in rows]
-    looks = [own.get(stage, title) for stage, title in zip(rows, titles, strict=True)]
+    looks = [of_workers.get(row, title) for row, title in zip(rows, titles, strict=True)]
     colours = colours_of(looks)
-    shown_rows = [
-        Row(title, max(1, len(ends)), colours[look])
-        for title, look, ends in zip(titles, looks, lanes, strict=True)
-    ]
-    return Layout(shown_rows, bars, names)
+    return [colours[look] for look in looks]
 
 
 def stages_of_workers(trace: Trace) -> Workers:

@@ -1,22 +1,15 @@
-"""Draws runs: as timelines, one below the other, and several ranks as a strip.
-
-A strip has a row for each rank, with its work and its waits in every step.
-"""
+"""Draws runs as timelines, one below the other: rows of stages, lanes of calls, bars of work."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
-from math import ceil, log2
 from typing import TYPE_CHECKING, Any
 
-from lessonkit.engine.ranks import Ranks
 from lessonkit.engine.trace import NS, Trace
-from lessonkit.words import counted, milliseconds, number, percent, worded
+from lessonkit.words import OUR_WORDS, number, worded
 
 from .drawing import (
     CARD,
-    INK,
     PALE,
     PAPER,
     PIXELS,
@@ -31,24 +24,34 @@ from .drawing import (
 from .envelope import Work, envelope_of, is_dense
 from .labels import Labelled, written
 from .layout import COLOURS, COUNT, IDLE, NOT_WORK, Bar, layout
-from .scene import StripScene
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SHARES = {
-    "trains": COLOURS["Train"],
-    "waits for its own data": "#8074da",
-    "waits for other ranks": COLOURS["Others"],
-}
-
 LONGEST_NAME = 24  # letters, at the left of a row
-LINE = 0.07  # inches, of a wait
-NAMED = 0.15  # inches, from the name of a rank to the next
 POINT = PIXELS / WIDTH / 72  # pixels on the page
 SEEN = 6  # pixels, of a wait in a row of which only an envelope is drawn
-OUR_WORDS: Mapping[str, str] = {}
-Stretches = list[tuple[int, int, int]]  # rank, start and end in nanoseconds
+
+# In inches:
+THICKEST = 0.28  # of a lane, where there are few,
+THINNEST = 0.1  # and where there are many
+OF_ALL_LANES = 9.0  # in between they share so much
+NAMED = 0.24  # above the first row, for the names of epochs,
+UNNAMED = 0.04  # and without them
+BETWEEN = 0.09  # two rows
+LOWEST = 0.4  # of a run with next to nothing in it
+INSET = 0.015  # between a bar and the edge of its lane
+LINE = 0.07  # of a wait
+
+# Of labels:
+LARGEST = 9.0  # points
+OF_A_LANE = 45  # points for each inch of its height
+SMALLEST = 6.0  # points; in lower lanes nobody could read them
+LETTER = 0.64  # of its size, how wide a letter is at most
+PADDING = 3  # points, of a text
+
+THICK = 0.9  # points, of the line around a bar,
+OF_A_BAR = 0.15  # and no more than so much of a narrow one
 
 
 def plot_timelines(
@@ -106,16 +109,16 @@ class Timeline:
         self.epochs = [epoch.start for epoch in trace.epochs]
         self.duration = trace.duration
         lanes = sum(row.lanes for row in self.rows)
-        self.lane = min(0.28, max(0.1, 9 / max(lanes, 1)))  # inches
-        self.names: dict[float, str] = {}
-        self.tops = []
-        height = 0.24 if len(self.epochs) > 1 else 0.04
+        self.lane = min(THICKEST, max(THINNEST, OF_ALL_LANES / max(lanes, 1)))
+        self.names: dict[float, str] = {}  # by the middles of their rows
+        self.tops: list[float] = []
+        height = NAMED if len(self.epochs) > 1 else UNNAMED
         for row in self.rows:
             self.tops.append(height)
             text = cut(row.stage) + (f" ×{row.lanes}" if row.lanes > 1 else "")
             self.names[height + row.lanes * self.lane / 2] = text
-            height += row.lanes * self.lane + 0.09
-        self.height = max(height, 0.4)  # inches
+            height += row.lanes * self.lane + BETWEEN
+        self.height = max(height, LOWEST)
 
     def draw(self, axes: Axes) -> None:
         """Draw bars, labels and epochs; in place of too many bars of a row, an envelope."""
@@ -123,30 +126,33 @@ class Timeline:
         scale = points * POINT / NS  # pixels of a nanosecond
         dense = self.draw_envelopes(axes, scale)
         bars = [bar for bar in self.bars if bar.row not in dense]
-        work = [bar for bar in bars if bar.kind == "work"]
-        # Lines around a bar are no thicker than a share of it, and not at whole pixels: a
-        # narrow bar would get none, or one that is too much.
-        lines = [min(0.9, 0.15 * (bar.end - bar.start) / NS * points) for bar in work]
-        colours = [self.rows[bar.row].colour for bar in work]
-        outlined = {"edgecolor": PAPER, "linewidth": lines, "snap": False}
-        self.draw_bars(axes, work, 0.015, facecolor=colours, **outlined)
+        self.draw_work(axes, [bar for bar in bars if bar.kind == "work"], points)
         for kind, wait in NOT_WORK.items():
-            waits = [
-                bar
-                for bar in self.bars
-                if bar.kind == kind
-                and (bar.row not in dense or (bar.end - bar.start) * scale >= SEEN)
+            waits = [bar for bar in self.bars if bar.kind == kind]
+            shown = [
+                bar for bar in waits if bar.row not in dense or bar.length * scale >= SEEN
             ]
-            if waits:  # a line, so that work stands out
-                line = PALE | {"linewidth": 0}
-                self.draw_bars(
-                    axes, waits, (self.lane - LINE) / 2, hatch=wait.pattern, **line
-                )
+            self.draw_waits(axes, shown, wait.pattern)
         if counts := [bar for bar in self.bars if bar.kind == COUNT]:
-            self.draw_bars(axes, counts, 0.015, facecolor=COLOURS["Ready"], linewidth=0)
+            self.draw_bars(axes, counts, INSET, facecolor=COLOURS["Ready"], linewidth=0)
         self.write_labels(axes, bars, points)
         if len(self.epochs) > 1:
             self.draw_epochs(axes, points)
+
+    def draw_work(self, axes: Axes, bars: list[Bar], points: float) -> None:
+        """Draw *bars* of work, each with a line around it."""
+        # A line is no thicker than a share of its bar, and not at whole pixels: a narrow bar would
+        # get none, or one that is too much.
+        lines = [min(THICK, OF_A_BAR * bar.length / NS * points) for bar in bars]
+        colours = [self.rows[bar.row].colour for bar in bars]
+        outlined = {"edgecolor": PAPER, "linewidth": lines, "snap": False}
+        self.draw_bars(axes, bars, INSET, facecolor=colours, **outlined)
+
+    def draw_waits(self, axes: Axes, bars: list[Bar], pattern: str) -> None:
+        """Draw *bars* of one kind of wait as lines with this *pattern*, so that work stands out."""
+        if bars:
+            look = PALE | {"linewidth": 0}
+            self.draw_bars(axes, bars, (self.lane - LINE) / 2, hatch=pattern, **look)
 
     def draw_bars(self, axes: Axes, bars: list[Bar], inset: float, **look: Any) -> None:
         """Draw the boxes of *bars*; *inset* keeps each from its neighbours."""
@@ -170,8 +176,8 @@ class Timeline:
         for index in dense:
             row = self.rows[index]
             start, step, shares = envelope_of(rows[index], row.lanes)
-            full = row.lanes * self.lane - 0.03
-            floor = self.tops[index] + 0.015 + full
+            full = row.lanes * self.lane - 2 * INSET
+            floor = self.tops[index] + INSET + full
             boxes = []
             for at, share in enumerate(shares):
                 begin = (start + at * step) / scale / NS
@@ -186,12 +192,12 @@ class Timeline:
 
     def write_labels(self, axes: Axes, bars: list[Bar], points: float) -> None:
         """Name the elements of *bars*, row by row, count, and say how long the accelerator waits."""
-        size = min(9.0, self.lane * 45)
-        if size <= 6:
+        size = min(LARGEST, self.lane * OF_A_LANE)
+        if size <= SMALLEST:
             return
 
         def wide(text: str) -> float:
-            return (len(text) * size * 0.64 + 3) * POINT
+            return (len(text) * size * LETTER + PADDING) * POINT
 
         scale = points * POINT / NS
         for index, row in enumerate(self.rows):
@@ -201,10 +207,10 @@ class Timeline:
             named.sort(key=lambda bar: bar.start)
             places = [
                 Labelled(
-                    bar.lane,
-                    bar.label,
-                    (bar.start + bar.end) / 2 * scale,
-                    (bar.end - bar.start) * scale,
+                    lane=bar.lane,
+                    label=bar.label,
+                    middle=(bar.start + bar.end) / 2 * scale,
+                    width=bar.length * scale,
                 )
                 for bar in named
             ]
@@ -213,11 +219,9 @@ class Timeline:
             for at in written(places, wide) if places else ():
                 self.write(axes, named[at], named[at].label, size, plate)
         for bar in bars:
-            if bar.kind not in (IDLE, COUNT):
-                continue
-            room = (bar.end - bar.start) * scale
             texts = waits_in_words(bar) if bar.kind == IDLE else [bar.label]
-            if text := next((one for one in texts if wide(one) <= room), ""):
+            text = next((one for one in texts if wide(one) <= bar.length * scale), "")
+            if text and bar.kind in (IDLE, COUNT):
                 self.write(axes, bar, text, size, CARD if bar.kind == IDLE else None)
 
     def write(
@@ -254,94 +258,3 @@ def waits_in_words(bar: Bar) -> list[str]:
 def cut(stage: str) -> str:
     """Cut off a long name, which would leave no room for the bars."""
     return stage if len(stage) <= LONGEST_NAME else f"{stage[: LONGEST_NAME - 1]}…"
-
-
-# ---- several ranks ----
-
-
-def plot_ranks(ranks: Ranks) -> Picture:
-    """Draw *ranks* as a strip; a mark at the end of a step is at the rank that was waited for.
-
-    >>> from lessonkit import Dataset, benchmark
-    >>> def pipeline(rank):
-    ...     return Dataset.range(4).shard(2, rank).map(cost=0.030)
-    >>> plot_ranks(benchmark(pipeline, 1, ranks=2))
-    2 ranks, 2 steps in 80 ms: 25 % training, 75 % waiting for data, 0 % waiting for others.
-    """
-    count = len(ranks.traces)
-    row = min(0.25, 2.4 / count)  # inches: of a row, and of the strip
-
-    def draw(axes: Axes) -> None:
-        for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
-            boxes = [
-                (start / NS, end / NS, rank * row, row) for rank, start, end in stretches
-            ]
-            draw_boxes(axes, boxes, facecolor=colour, linewidth=0)
-        for rank, end in late_ranks(ranks):
-            x = end / NS
-            top = rank * row
-            axes.plot([x, x], [top, top + row], color=INK, solid_capstyle="butt")
-
-    every = 2 ** max(0, ceil(log2(NAMED / row)))  # thin rows have no room for all names
-    names = {(rank + 0.5) * row: f"rank {rank}" for rank in range(0, count, every)}
-    words = ranks_in_words(ranks)
-    panel = Panel(row * count, names, draw, words=words)
-    keys = [{"label": label, "facecolor": colour} for label, colour in SHARES.items()]
-    keys.append({"label": "was waited for", "facecolor": INK})
-    scene = {"strip": strip_scene(ranks, ranks.traces[0])}
-    return Picture(words, scene, [panel], (0, ranks.duration or 1), keys)
-
-
-def times_of_ranks(ranks: Ranks) -> tuple[Stretches, Stretches, Stretches]:
-    """Return when each rank works, waits for its own data, and waits for others."""
-    works = Stretches()
-    own = Stretches()
-    others = Stretches()
-    for rank, all_times in enumerate(ranks.times):
-        for times, step in zip(all_times, ranks.steps, strict=False):
-            own.append((rank, times.asked, times.got))
-            works.append((rank, times.got, times.trained))
-            others.append((rank, times.trained, step.end_ns))
-    return works, own, others
-
-
-def late_ranks(ranks: Ranks) -> list[tuple[int, int]]:
-    """Return which rank was waited for, and until when, in each step in which others waited."""
-    return [
-        (step.slowest, step.end_ns)
-        for step, *all_times in zip(ranks.steps, *ranks.times, strict=False)
-        if len({times.trained for times in all_times}) > 1
-    ]
-
-
-def strip_scene(ranks: Ranks, trace: Trace) -> StripScene:
-    """Return what a page draws of *ranks*, above the timeline of *trace*."""
-    return {
-        "ranks": len(ranks.traces),
-        "rank": ranks.traces.index(trace),
-        "colours": [{"text": text, "colour": colour} for text, colour in SHARES.items()],
-        "late": [{"rank": rank, "time": end // 1000} for rank, end in late_ranks(ranks)],
-        "times": [
-            [time // 1000 for step in steps for time in step] for steps in ranks.times
-        ],
-        "ends": [step.end_ns // 1000 for step in ranks.steps],
-        "words": ranks_in_words(ranks),
-    }
-
-
-def ranks_in_words(ranks: Ranks) -> str:
-    """Put in words how the time is shared, which rank was waited for most, and an uneven end."""
-    count = len(ranks.traces)
-    whole = count * ranks.duration * NS or 1
-    shares = []
-    for stretches in times_of_ranks(ranks):
-        time = sum(end - start for _, start, end in stretches)
-        shares.append(percent(time / whole))
-    words = f"{counted(count, 'ranks')}, {counted(len(ranks.steps), 'steps')} "
-    words += f"in {milliseconds(ranks.duration)}: "
-    words += "{} training, {} waiting for data, {} waiting for others.".format(*shares)
-    for rank, often in Counter(rank for rank, _ in late_ranks(ranks)).most_common(1):
-        words += (
-            f" The others waited most often for rank {rank}, in {counted(often, 'steps')}."
-        )
-    return " ".join(filter(None, (words, ranks.uneven)))

@@ -1,18 +1,11 @@
 """`explore`: a pipeline function with controls, and the run that it makes, right away."""
 
-import base64
-import gzip
-import html
-import json
 import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import product
-from math import prod
 from pathlib import Path
-from string import Template
 from time import perf_counter
 from typing import Any
 
@@ -27,17 +20,18 @@ from lessonkit.pictures.drawing import Drawing
 from lessonkit.pictures.roofs import plot_roofs
 from lessonkit.pictures.scene import ExploreState, Failed, Scene
 from lessonkit.pictures.timeline import plot_timelines
-from lessonkit.words import milliseconds, size, worded
+from lessonkit.words import OUR_WORDS, milliseconds, size, worded
 
+from .alone import by_itself
 from .controls import Values, controls_of
 from .formula import Formula
 from .goals import Attempt, ChallengeTask
-from .page_data import OUR_WORDS, Json, packed, page_data
+from .page_data import Json, page_data
 from .sandbox import described, in_time, sentence_of
-from .widget import BUILT, Page
+from .widget import Page
 
-# Of a view that is saved: it holds the run of each
-MOST_SETTINGS = 500
+PROGRESS = 0.1  # s from one word about a real run to the next
+DRAWING = 60  # s in which a real run has to be drawn: it may have many spans
 
 
 class Explore(Page):
@@ -81,13 +75,7 @@ class Explore(Page):
         words: Mapping[str, str] = OUR_WORDS,
         **controls: Any,
     ) -> None:
-        are_ours = (
-            isinstance(formula, str)
-            and isinstance(roofs, bool)
-            and isinstance(words, Mapping)
-        )
-        if not are_ours or not isinstance(pinned or {}, dict):
-            raise TypeError("pinned, formula, roofs, words: no control can have this name")
+        refuse_controls_of_these_names(pinned, formula, roofs, words)
         self.pipeline = check.function("pipeline", pipeline)
         self.task = task
         self.pinned = pinned
@@ -99,31 +87,44 @@ class Explore(Page):
         self.first = {name: one.start for name, one in self.controls.items()}
         self.start = self.values(self.first)
         self.formula = Formula(formula, pipeline, self.start) if formula else None
-        state: ExploreState = {
+        state = self.state_without_runs()
+        runs = self.first_runs(state)
+        # At first, in words
+        self.shown = state["scene"]["summary"] if state["scene"] else state["error"]
+        super().__init__("explore", state, runs)
+
+    # ---- what the page begins with ----
+
+    def state_without_runs(self) -> ExploreState:
+        """Return what the page begins with, but for the pictures of runs."""
+        task = self.task.spec() if self.task else None
+        if task:
+            task["goals"] = [worded(goal, self.words) for goal in task["goals"]]
+        formula = self.formula.spec(self.controls) if self.formula else None
+        if formula:
+            formula["said"] = worded(formula["said"], self.words)
+        return {
             "scene": None,
             "pinned": None,
             "error": "",
             "controls": [one.spec() for one in self.controls.values()],
-            "task": task.spec() if task else None,
-            "formula": self.formula.spec(self.controls) if self.formula else None,
-            "roofs": roofs,
+            "task": task,
+            "formula": formula,
+            "roofs": self.roofs,
         }
-        if asked := state["task"]:
-            asked["goals"] = [worded(goal, words) for goal in asked["goals"]]
-        if told := state["formula"]:
-            told["said"] = worded(told["said"], words)
+
+    def first_runs(self, state: ExploreState) -> dict[str, Trace]:
+        """Return the runs at the start by their titles; their pictures go into *state*, or the error."""
         runs: dict[str, Trace] = {}
         try:
-            if pinned is not None:
-                runs["the baseline run"], state["pinned"] = self.picture(
-                    self.start | pinned
-                )
-            runs["this run" if runs else ""], state["scene"] = self.picture(self.start)
+            if self.pinned is not None:
+                beside, state["pinned"] = self.picture(self.start | self.pinned)
+                runs["the baseline run"] = beside
+            run, state["scene"] = self.picture(self.start)
+            runs["this run" if runs else ""] = run
         except Exception as error:
             state["error"] = sentence_of(error)
-        # At first, in words
-        self.shown = state["scene"]["summary"] if state["scene"] else state["error"]
-        super().__init__("explore", state, runs)
+        return runs
 
     def save(self, path: str | Path, *, title: str = "", caption: str = "") -> Path:
         """Write one file that is alive without Python, a server or a network; return its *path*.
@@ -248,7 +249,7 @@ class Explore(Page):
 
         def progress(count: int, elapsed: float) -> None:
             nonlocal last
-            if perf_counter() - last > 0.1:
+            if perf_counter() - last > PROGRESS:
                 last = perf_counter()
                 text = f"Element {count} arrived after {milliseconds(elapsed)}"
                 self.tell("progress", text=text, id=id)
@@ -266,9 +267,8 @@ class Explore(Page):
             if real.cancelled:
                 text = f"Cancelled after {milliseconds(real.duration)}."
                 return self.tell("stopped", text=text, id=id)
-            # It may have many spans
             draw = partial(page_data, real, words=self.words)
-            scene = in_time("drawing this run", draw, 60, cancelled)
+            scene = in_time("drawing this run", draw, DRAWING, cancelled)
             self.tell("real", {"scene": scene, **side_by_side(predicted, real)}, id=id)
         except BaseException as error:  # whatever it is: the page waits for an end
             text = "Cancelled." if cancelled.is_set() else sentence_of(error)
@@ -297,6 +297,20 @@ class Explore(Page):
         # "num workers 4 workers" would say it twice
         twice = re.compile(r"[\w ]*\b(\w+?)s? (\S+ \1s?\b)")
         return ", ".join(twice.sub(r"\2", one) for one in words)
+
+
+def refuse_controls_of_these_names(
+    pinned: object, formula: object, roofs: object, words: object
+) -> None:
+    """Raise TypeError if one of these arguments is a control that somebody meant by its name."""
+    are_ours = (
+        isinstance(pinned or {}, dict)
+        and isinstance(formula, str)
+        and isinstance(roofs, bool)
+        and isinstance(words, Mapping)
+    )
+    if not are_ours:
+        raise TypeError("pinned, formula, roofs, words: no control can have this name")
 
 
 def side_by_side(predicted: Trace, real: Trace) -> Json:
@@ -340,53 +354,3 @@ def show(
 
     beside = None if pinned is None else {"made": pinned}
     return Explore(pipeline, pinned=beside, words=words)
-
-
-def by_itself(explore: Explore, suffix: str, title: str, caption: str) -> str:
-    """Return *explore* as a page, or as a module if *suffix* is that of one.
-
-    The file says of a setting that raises, or takes too long, what the live view would say. Raise
-    ValueError if there are cards, or more than 500 settings.
-    """
-    controls = list(explore.controls.values())
-    for one in controls:
-        if one.kind == "order":
-            raise ValueError(
-                f"{one.name}: cards cannot be saved, for they have too many orders"
-            )
-    sizes = [len(one.values) for one in controls]
-    if (count := prod(sizes)) > MOST_SETTINGS:
-        widest = controls[sizes.index(max(sizes))]
-        advice = f"give {widest.name}, which has {len(widest.values)}, fewer values"
-        raise ValueError(f"{count:,} settings are more than {MOST_SETTINGS}: {advice}")
-    answers: dict[str, Scene | Failed] = {}
-    for chosen in product(*map(range, sizes)):
-        setting = dict(zip(explore.controls, chosen, strict=True))
-        answer: Scene | Failed
-        try:
-            answer = explore.compared(explore.values(setting))
-        except Exception as error:
-            answer = {"error": f"{explore.setting_in_words(setting)}: {sentence_of(error)}"}
-        answers[",".join(map(str, chosen))] = answer
-    content = {
-        "state": json.loads(explore.state) | {"alone": True},
-        "values": {one.name: [str(value) for value in one.values] for one in controls},
-        "answers": answers,
-        "style": (BUILT / "style.css").read_text("utf-8"),
-        "title": title,
-        "caption": caption,
-    }
-
-    still = explore._repr_mimebundle_()[0].get("image/png", b"")
-    form = "by_itself.mjs" if suffix == ".mjs" else "by_itself.html"
-    return Template((BUILT / form).read_text("utf-8")).substitute(
-        TITLE=html.escape(title or "A pipeline and its run"),
-        HEADING=f"<h1>{html.escape(title)}</h1>\n" if title else "",
-        CAPTION=f"<p>{html.escape(caption)}</p>\n" if caption else "",
-        WORDS=html.escape(repr(explore)),
-        STILL=base64.b64encode(still).decode(),
-        CONTENT=base64.b64encode(
-            gzip.compress(packed(content).encode(), 9, mtime=0)
-        ).decode(),
-        SCRIPT=(BUILT / "by_itself.js").read_text("utf-8"),
-    )

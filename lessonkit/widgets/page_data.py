@@ -19,12 +19,10 @@ from lessonkit.pictures.scene import (
     Scene,
     WaitScene,
 )
-from lessonkit.pictures.timeline import strip_scene
-from lessonkit.words import counted, milliseconds, percent, size, worded
+from lessonkit.pictures.strip import strip_scene
+from lessonkit.words import OUR_WORDS, counted, milliseconds, percent, size, worded
 
 Json = dict[str, Any]  # an object as the page gets it
-
-OUR_WORDS: Mapping[str, str] = {}  # a page that has none of its own says all as we do
 
 
 def page_data(

@@ -14,7 +14,8 @@ from ipywidgets import widget_serialization
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.drawing import Drawing
 from lessonkit.pictures.scene import RunScene
-from lessonkit.pictures.timeline import plot_ranks, plot_timelines
+from lessonkit.pictures.strip import plot_ranks
+from lessonkit.pictures.timeline import plot_timelines
 
 from .page_data import packed, page_data
 from .sandbox import sentence_of

@@ -21,6 +21,7 @@ from databound.advise.page import alters_of, described, needs_of, plus_or_minus
 from databound.advise.rows import TableRow, forecast_row
 from databound.advise.trials import Trials, try_best
 from databound.measure.setting import Setting
+from databound.measure.subject import RunRequest
 from databound.measure.watching import Watch
 from databound.model.job import Seen
 from databound.model.measuring import measure_subject, tell_nobody
@@ -135,8 +136,8 @@ def test_rivals_are_tried_in_rounds_beside_the_job_as_it_is() -> None:
 class Restless(Modelled):
     """A machine on which all runs of each other round take twice as long."""
 
-    def go(self, workers: int, seconds: float, **more: Any) -> Watch:
-        seen = super().go(workers, seconds, **more)
+    def go(self, request: RunRequest) -> Watch:
+        seen = super().go(request)
         slower = 1 + len(self.ran) // 4 % 2
         seen.batches = [
             batch._replace(got=slower * batch.got, stepped=slower * batch.stepped)
@@ -318,9 +319,9 @@ def test_a_run_that_gave_too_little_is_no_trial() -> None:
     class Short(Modelled):
         """A loader that is left after a batch, whatever is asked of it."""
 
-        def go(self, workers: int, seconds: float, **more: Any) -> Watch:
-            seen = super().go(workers, seconds, **more)
-            if workers and self.short:
+        def go(self, request: RunRequest) -> Watch:
+            seen = super().go(request)
+            if request.workers and self.short:
                 seen.batches = seen.batches[:1]
                 seen.whole = False
             return seen
@@ -346,12 +347,12 @@ def test_a_setting_that_fails_in_a_later_round_is_dropped_with_what_it_took(
 
         tried = -math.inf
 
-        def go(self, workers: int, seconds: float, **more: Any) -> Watch:
-            if workers == 2:
+        def go(self, request: RunRequest) -> Watch:
+            if request.workers == 2:
                 self.tried += 1
                 if self.tried > 1:
                     raise RuntimeError("with a worker, the loader raised")
-            return super().go(workers, seconds, **more)
+            return super().go(request)
 
     model = FailsAgain(0.020, 0.010, computes=False)
     job = model.job()

@@ -398,13 +398,15 @@ def test_nothing_is_left_of_it(library: Any) -> None:
     assert not job.loops.undecided
 
 
+class EnoughError(Exception):
+    pass
+
+
+def enough() -> None:
+    raise EnoughError
+
+
 def test_after_so_many_batches_of_the_first_loop_it_is_enough(library: Any) -> None:
-    class EnoughError(Exception):
-        pass
-
-    def enough() -> None:
-        raise EnoughError
-
     job = Job(library, most=5, enough=enough)
     with job.loops.watched(library):
         for _ in job.loader(count=40):  # not a training
@@ -418,12 +420,6 @@ def test_after_so_many_batches_of_the_first_loop_it_is_enough(library: Any) -> N
 
 
 def test_batches_count_where_the_iterator_before_is_still_there(library: Any) -> None:
-    class EnoughError(Exception):
-        pass
-
-    def enough() -> None:
-        raise EnoughError
-
     job = Job(library, most=5, enough=enough)
     with job.loops.watched(library):
         loader = job.loader()

@@ -32,6 +32,7 @@ from databound.measure.inside import (
 )
 from databound.measure.runs import LoaderAndStep
 from databound.measure.storage import Pass, Read, Storage, read_so_far
+from databound.measure.subject import RunRequest
 from databound.measure.watching import Collated, Watched
 from databound.thresholds import USUAL
 from lessonkit import DataLoader, Dataset
@@ -414,7 +415,7 @@ def test_passes_go_over_samples_that_no_run_has_had(library: Any) -> None:
 
     loader = library.utils.data.DataLoader(Noted(), batch_size=1)
     subject = LoaderAndStep(loader, print)
-    subject.go(0, 0.0, least=20)
+    subject.go(RunRequest(0, 0.0, least=20))
     before = {*had}
     had.clear()
     look_inside(subject, 0.0)
@@ -547,11 +548,11 @@ def test_who_has_had_all_samples_begins_with_the_first(library: Any) -> None:
     loader = library.utils.data.DataLoader(range(40), batch_size=4)
     subject = LoaderAndStep(loader, print)
     assert subject.not_yet_read() == 0
-    subject.go(0, 0.0, least=3)
+    subject.go(RunRequest(0, 0.0, least=3))
     assert subject.not_yet_read() == 3
-    subject.go(1, 0.0, least=3, factor=2)
+    subject.go(RunRequest(1, 0.0, least=3, factor=2))
     assert subject.not_yet_read() == 5  # what was made ahead was read, too
-    subject.go(0, 60.0)
+    subject.go(RunRequest(0, 60.0))
     assert subject.not_yet_read() == 0
 
 

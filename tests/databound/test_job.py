@@ -2,7 +2,6 @@
 
 import math
 from itertools import chain, pairwise, repeat
-from typing import Any
 
 import pytest
 from support.modelled_jobs import (
@@ -13,6 +12,7 @@ from support.modelled_jobs import (
 )
 
 from databound.measure.device import OnDevice
+from databound.measure.subject import RunRequest
 from databound.measure.watching import Watch, WatchedBatch
 from databound.model import comparing
 from databound.model.comparing import Compared, compared, correct, setting_of, window_of
@@ -172,10 +172,10 @@ def test_a_forecast_is_what_the_model_takes_when_it_runs_to_the_end(
 class Full(Modelled):
     """A step whose memory has no room for a larger batch."""
 
-    def go(self, workers: int, seconds: float, *, size: int = 1, **more: Any) -> Watch:
-        if size > 1:
+    def go(self, request: RunRequest) -> Watch:
+        if request.size > 1:
             raise RuntimeError("the step raised at batch 1: out of memory")
-        return super().go(workers, seconds, **more)
+        return super().go(request)
 
 
 def test_a_step_that_has_no_room_for_larger_batches_is_measured_without_them() -> None:
@@ -190,10 +190,12 @@ def test_a_step_that_has_no_room_for_larger_batches_is_measured_without_them() -
 class Disturbed(Modelled):
     """A model beside which the machine stands still for a second, in the second run with workers."""
 
-    def go(self, workers: int, seconds: float, *, step: bool = False, **more: Any) -> Watch:
-        seen = super().go(workers, seconds, step=step, **more)
+    def go(self, request: RunRequest) -> Watch:
+        seen = super().go(request)
         beside = [one for one in self.ran if one]
-        if workers and step and len(beside) == 3:  # the first one has no step
+        if (
+            request.workers and request.step and len(beside) == 3
+        ):  # the first one has no step
             seen.batches[10:] = [
                 batch._replace(got=batch.got + 1, stepped=batch.stepped + 1)
                 for batch in seen.batches[10:]
@@ -204,11 +206,11 @@ class Disturbed(Modelled):
 class Refusing(Modelled):
     """A loader that has no room for more than eight workers."""
 
-    def go(self, workers: int, seconds: float, **more: Any) -> Watch:
-        if workers > 8:
-            self.ran.append(workers)
+    def go(self, request: RunRequest) -> Watch:
+        if request.workers > 8:
+            self.ran.append(request.workers)
             raise RuntimeError("with a worker, the loader raised: out of shared memory")
-        return super().go(workers, seconds, **more)
+        return super().go(request)
 
 
 def test_runs_go_up_to_the_cores_and_what_a_loader_has_no_room_for_is_left_out() -> None:

@@ -27,8 +27,9 @@ import lessonkit
 from databound import machine, measure_job, recommend
 from databound.advise.choosing import combinations
 from databound.machine import allowed_cores
-from databound.measure import runs, watching
+from databound.measure import drawn, runs, watching
 from databound.measure.runs import LoaderAndStep
+from databound.measure.subject import RunRequest
 from databound.measure.uneven import spread
 from databound.model import measuring
 from databound.model.job import Job
@@ -333,7 +334,7 @@ def test_a_step_may_take_the_lock_that_samples_take(library: Any) -> None:
 def test_an_epoch_has_more_samples_than_are_asked_of_a_sampler(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "KEPT", 20)
+    monkeypatch.setattr(drawn, "KEPT", 20)
     assert measured(library.utils.data.DataLoader(Samples(400), 4), nothing).samples == 400
 
 
@@ -355,7 +356,7 @@ class Unsaid(list[int]):
 def test_few_samples_are_asked_of_a_sampler_without_an_end(
     library: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "KEPT", 5)
+    monkeypatch.setattr(drawn, "KEPT", 5)
     job = measured(library.utils.data.DataLoader(Samples(), 200, sampler=Endless()))
     assert len(job.subject.batches) == 5
     assert not job.whole
@@ -470,8 +471,8 @@ def test_workers_that_start_slowly_get_the_time_that_they_need(library: Any) -> 
     subject.kind = Heard
     subject.made_by = Heard
     with runs.restored():
-        assert subject.go(1, 0.1).batches
-        assert subject.go(4, 0.1).batches
+        assert subject.go(RunRequest(1, 0.1)).batches
+        assert subject.go(RunRequest(4, 0.1)).batches
     first, then = allowed
     assert first == NEVER
     assert then >= NEVER + 4 * 0.4
@@ -511,7 +512,7 @@ def test_batches_that_may_overtake_each_other_do_so_in_all_runs_and_in_the_model
     job = measured(loader)
 
     def overtook() -> bool:
-        first, *others = job.subject.go(2, 20.0).batches
+        first, *others = job.subject.go(RunRequest(2, 20.0)).batches
         return bool(first.make < max(batch.make for batch in others))
 
     # On a busy machine the other worker may start after the slow batch; in order, none overtakes.

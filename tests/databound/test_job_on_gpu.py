@@ -1,13 +1,8 @@
 """Forecasts of jobs that ran on a GPU with 16 cores, from what was measured there, beside what they took."""
 
-import sys
-from pathlib import Path
 from statistics import median
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "notebooks"))
-
 from answers_11 import gpu_errors, gpu_rows, off_by, on_gpu
 
 JOBS = ("images", "text", "features")

@@ -30,6 +30,7 @@ from databound.measure.inside import Inside
 from databound.measure.runs import LoaderAndStep
 from databound.measure.setting import Setting
 from databound.measure.storage import Pass, Storage
+from databound.measure.subject import RunRequest
 from databound.measure.watching import Watch
 from databound.model.job import Job
 from databound.thresholds import USUAL
@@ -109,11 +110,11 @@ def test_a_knob_runs_in_turns_with_the_setting_as_it_is() -> None:
     ran = list[Mapping[str, object]]()
     go = model.go
 
-    def noted(*given: Any, also: Mapping[str, object], **more: Any) -> Watch:
-        ran.append(also)
-        return go(*given, also=also, **more)
+    def noted(request: RunRequest) -> Watch:
+        ran.append(request.also)
+        return go(request)
 
-    model.go = noted  # type: ignore[method-assign, assignment]
+    model.go = noted  # type: ignore[method-assign]
     try_knobs(job, model, at(job, 4), DATA_BOUND, None)
     assert ran == [{}, {"in_order": False}] * 2
 
@@ -217,9 +218,9 @@ def starting(seconds: float) -> Modelled:
         "forkserver": model_that_starts_in(0.75 * seconds),
     }
 
-    def by_another_way(*given: Any, also: Any = None, **more: Any) -> Watch:
-        run = others[also["multiprocessing_context"]].go if also else go
-        return run(*given, **more)
+    def by_another_way(request: RunRequest) -> Watch:
+        way = str(request.also.get("multiprocessing_context"))
+        return others[way].go(request) if way in others else go(request)
 
     model.go = by_another_way  # type: ignore[method-assign]
     return model
@@ -290,7 +291,7 @@ def test_a_knob_that_fails_is_said_to() -> None:
     model = Modelled(0.020, 0.010, computes=False)
     job = model.job()
 
-    def refuse(*given: Any, **more: Any) -> Watch:
+    def refuse(request: RunRequest) -> Watch:
         raise RuntimeError("no memory to pin")
 
     model.go = refuse  # type: ignore[method-assign]
@@ -352,7 +353,7 @@ def test_a_loader_runs_with_arguments_that_it_was_not_made_with(library: Any) ->
         "worker_init_fn": OneThread(begin),
         "multiprocessing_context": multiprocessing.get_all_start_methods()[0],
     }
-    run = subject.go(2, 60.0, also=also)
+    run = subject.go(RunRequest(2, 60.0, also=also))
     assert len(run.batches) == 16
 
 

@@ -16,6 +16,7 @@ from databound.measure.numbers import (
     take_of,
     unevenness,
 )
+from databound.measure.subject import RunRequest
 from databound.measure.uneven import Uneven, phase_of
 from databound.measure.watching import Watch, WatchedBatch
 from databound.thresholds import COMPUTES, READY_FOR, WAITS_ABOVE
@@ -175,12 +176,10 @@ def test_batches_of_twice_the_size_take_once_to_twice_as_long(
     class Growing(Modelled):
         """A loader whose larger batches take *grown* times as long to make."""
 
-        def go(
-            self, workers: int, seconds: float, *, size: int = 1, **more: object
-        ) -> Watch:
-            self.fetch = 20 * MS * (grown / 2 if size == 2 else 1)
+        def go(self, request: RunRequest) -> Watch:
+            self.fetch = 20 * MS * (grown / 2 if request.size == 2 else 1)
             self.made.cache_clear()
-            return super().go(workers, seconds, size=size, **more)  # type: ignore[arg-type]
+            return super().go(request)
 
     job = Growing(20 * MS, 10 * MS, computes=False).job()
     assert job.numbers.growth["make"] == pytest.approx(told)

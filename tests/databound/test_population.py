@@ -2,13 +2,13 @@
 
 from functools import cache
 from statistics import fmean, median
-from typing import Any
 
 import pytest
 from support.modelled_jobs import Modelled
 
 from databound.advise.advice import recommended
 from databound.measure.setting import Setting
+from databound.measure.subject import RunRequest
 from databound.measure.watching import Watch
 from databound.model.measuring import measure_subject, tell_nobody
 from databound.thresholds import USUAL
@@ -363,10 +363,10 @@ def test_what_opens_an_archive_counts_in_the_time_that_a_run_takes() -> None:
 class Later(VirtualJob):
     """A job whose trials take ten times as long as anybody could know."""
 
-    def go(self, workers: int, seconds: float, **more: Any) -> Watch:
+    def go(self, request: RunRequest) -> Watch:
         began = self.time
-        seen = super().go(workers, seconds, **more)
-        if seconds == USUAL.trial and workers:
+        seen = super().go(request)
+        if request.seconds == USUAL.trial and request.workers:
             self.time += 9 * (self.time - began)
         return seen
 

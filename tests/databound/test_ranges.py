@@ -1,11 +1,11 @@
 """Ranges hold as often as a page says: drawn runs, of which the truth is known."""
 
 import json
-from pathlib import Path
 from random import Random
 from statistics import fmean
 
 import pytest
+from support.places import ROOT
 
 from databound.advise.choosing import Bounds, by_trials
 from databound.advise.page import HOLDS
@@ -13,8 +13,6 @@ from databound.advise.rows import TableRow
 from databound.advise.trials import Trials
 from databound.ranges import Scatter, scatter_of, student
 from databound.thresholds import RANGE_HOLDS, RANGES_HELD
-
-ROOT = Path(__file__).parents[2]
 
 DRAWN = 2_000
 # Of so many that each hold with RANGE_HOLDS, the share is known to 0.7 % (standard error)

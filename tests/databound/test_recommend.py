@@ -8,11 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.modelled_jobs import FREE, MUCH_LOST, PAID, Modelled
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "notebooks"))
-
 from answers_11 import on_gpu
+from support.modelled_jobs import FREE, MUCH_LOST, PAID, Modelled
 
 from databound import load_job, recommend, save_job
 from databound.advise.advice import recommended as recommended_for
@@ -24,6 +21,8 @@ from databound.exit_codes import Exit
 from databound.measure.device import OnDevice
 from databound.measure.runs import restored
 from databound.measure.setting import Changes, as_arguments
+from databound.measure.subject import RunRequest
+from databound.measure.watching import Watch
 from databound.model.job import Job
 from databound.ranges import scatter_of
 from databound.thresholds import EPOCHS, LEFT_OUT_OF_MODELS, MOST_ROWS
@@ -101,10 +100,10 @@ def test_what_a_real_run_confirms_is_what_is_really_saved(recommended: Any) -> N
 class Refused(Modelled):
     """A server that refuses a third connection."""
 
-    def go(self, workers: int, seconds: float, **more: Any) -> Any:
-        if workers > 2:
+    def go(self, request: RunRequest) -> Watch:
+        if request.workers > 2:
             raise RuntimeError("with a worker, the loader raised: refused")
-        return super().go(workers, seconds, **more)
+        return super().go(request)
 
 
 def test_a_setting_that_fails_when_it_is_tried_is_dropped(recommended: Any) -> None:

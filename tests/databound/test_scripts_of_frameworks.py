@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from support.commands import ROOT, begun_as_it_is
+from support.commands import begun_as_it_is
+from support.places import ROOT
 
 pytest.importorskip("torch")
 SCRIPTS = ROOT / "evidence" / "scripts"

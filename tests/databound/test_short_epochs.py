@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from databound.measure.runs import LoaderAndStep, passes_for
+from databound.measure.subject import RunRequest
 from databound.thresholds import LATER_EPOCHS
 
 pytestmark = pytest.mark.usefixtures("workers_gone")
@@ -24,7 +25,8 @@ def test_a_short_epoch_is_run_as_several_with_the_same_workers(
 ) -> None:
     loader = library.utils.data.DataLoader([*range(6)], batch_size=2, collate_fn=list)
     stepped: list[list[int]] = []
-    seen = LoaderAndStep(loader, stepped.append).go(workers, 0.0, least=7, step=True)
+    request = RunRequest(workers, 0.0, least=7, step=True)
+    seen = LoaderAndStep(loader, stepped.append).go(request)
     assert seen.epochs == [3, 6]
     assert len(seen.batches) == len(stepped) == 9
     assert stepped[:3] == stepped[3:6] == stepped[6:]

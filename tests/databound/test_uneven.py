@@ -2,11 +2,11 @@
 
 from collections import Counter
 from statistics import fmean
-from typing import Any
 
 import pytest
 from support.modelled_jobs import Modelled
 
+from databound.measure.subject import RunRequest
 from databound.measure.uneven import (
     Timed,
     Uneven,
@@ -101,9 +101,9 @@ LATE = spread(80)[40]  # of an epoch of 80; no run but the survey comes so far
 class Hiccup(Modelled):
     """A machine that stands still for a second in the first survey."""
 
-    def go(self, workers: int, seconds: float, *, step: bool = False, **more: Any) -> Watch:
-        seen = super().go(workers, seconds, step=step, **more)
-        if seconds == USUAL.survey and self.ran.count(2) == 1:
+    def go(self, request: RunRequest) -> Watch:
+        seen = super().go(request)
+        if request.seconds == USUAL.survey and self.ran.count(2) == 1:
             late = seen.batches[40]
             seen.batches[40] = late._replace(done=late.done + 1.0)
         return seen

@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pytest
 from support.both_clocks import on_virtual
 from support.helpers import eventually, helpers
+from support.places import ROOT
 from support.random_pipelines import STEPS, TINY, VALUES, loaded, pipeline, seeds
 
 from lessonkit import Dataset, Machine
@@ -24,7 +24,6 @@ from lessonkit.engine.virtual import Virtual
 # How many of these come, only a run can say, and how many a loader gives is tested with it
 NEVER_KNOWN = {"filter", "map_and_filter", "flat_map", "interleave", "DataLoader"}
 SOURCES = {"range", "from_list", "from_tensor_slices"}
-ROOT = Path(__file__).parent.parent.parent
 
 
 def counted(seed: int) -> Dataset:

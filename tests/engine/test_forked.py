@@ -9,11 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.both_clocks import outcomes
+from support.places import ROOT
 
 from lessonkit import ArtificialDataset, DataLoader, Dataset, Machine, Trace, benchmark
 from lessonkit.analysis import critical_path
@@ -24,7 +25,6 @@ from lessonkit.explain.critical_path import ended
 pytestmark = pytest.mark.skipif(
     not forked.CAN_FORK, reason="this system cannot fork safely"
 )
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -42,17 +42,9 @@ def nothing_left(workers_gone: Callable[[], None]) -> Iterator[None]:
     assert len(os.listdir("/proc/self/fd")) <= before + 2
 
 
-def outcomes(dataset: Dataset) -> list[Any]:
-    """What `next` gives again and again: batches, and errors by type and first line."""
-    found: list[Any] = []
-    iterator = iter(dataset)
-    while True:
-        try:
-            found.append(next(iterator))
-        except StopIteration:
-            return found
-        except Exception as error:
-            found.append((type(error), str(error).split("\n")[0]))
+def first_line(error: Exception) -> tuple[type, str]:
+    """What kind of error it is, and how it begins: its traceback has addresses in it."""
+    return type(error), str(error).split("\n")[0]
 
 
 def where(sample: int) -> tuple[int, int]:
@@ -91,7 +83,7 @@ def test_an_error_comes_in_the_place_of_its_batch() -> None:
 
     dataset = DataLoader(Dataset.range(8).map(fail), 2, num_workers=2)
     error = (KeyError, "Caught KeyError in DataLoader worker process 1.")
-    assert outcomes(dataset) == [[0, 1], error, [4, 5], [6, 7]]
+    assert outcomes(dataset, first_line) == [[0, 1], error, [4, 5], [6, 7]]
 
 
 def test_a_worker_that_dies_is_an_error_after_all_that_came_before() -> None:
@@ -100,7 +92,7 @@ def test_a_worker_that_dies_is_an_error_after_all_that_came_before() -> None:
             os._exit(3)
         return sample
 
-    found = outcomes(DataLoader(Dataset.range(12).map(die), 2, num_workers=2))
+    found = outcomes(DataLoader(Dataset.range(12).map(die), 2, num_workers=2), first_line)
     assert found[:2] == [[0, 1], [2, 3]]
     kind, said = found[2]
     assert kind is RuntimeError
@@ -120,7 +112,7 @@ def test_what_cannot_travel_is_a_sentence_in_its_place() -> None:
     def made(sample: int) -> Any:
         return (lambda: sample) if sample == 2 else sample
 
-    found = outcomes(DataLoader(Dataset.range(6).map(made), 2, num_workers=2))
+    found = outcomes(DataLoader(Dataset.range(6).map(made), 2, num_workers=2), first_line)
     assert found[0] == [0, 1]
     assert found[1] == (TypeError, "Caught TypeError in DataLoader worker process 1.")
     assert found[2] == [4, 5]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.both_clocks import outcomes
 from support.helpers import eventually, helpers
 
 from lessonkit import (
@@ -35,19 +36,6 @@ def fails_on_three(x: int) -> int:
     if x == 3:
         raise KeyError("three")
     return x
-
-
-def results(dataset: Dataset) -> list[Any]:
-    """Every element, or the error in its place."""
-    iterator = iter(dataset)
-    seen = []
-    while True:
-        try:
-            seen.append(next(iterator))
-        except StopIteration:
-            return seen
-        except Exception as error:
-            seen.append(repr(error))
 
 
 # ---- elements ----
@@ -132,7 +120,7 @@ def test_an_error_comes_in_the_place_of_its_element_and_iteration_goes_on(
     calls: Any,
 ) -> None:
     dataset = Dataset.range(6).map(fails_on_three, num_parallel_calls=calls).prefetch(2)
-    assert results(dataset) == [0, 1, 2, "KeyError('three')", 4, 5]
+    assert outcomes(dataset) == [0, 1, 2, "KeyError('three')", 4, 5]
 
 
 @pytest.mark.parametrize("calls", PARALLEL)
@@ -152,7 +140,7 @@ def test_a_generator_that_raised_has_ended_its_file() -> None:
         yield 0
         raise OSError("broken")
 
-    assert results(Dataset.from_generator(file)) == [0, "OSError('broken')"]
+    assert outcomes(Dataset.from_generator(file)) == [0, "OSError('broken')"]
 
 
 def test_stop_iteration_in_a_function_does_not_end_the_loop_silently() -> None:

@@ -100,7 +100,7 @@ class Hidden:
 def test_nobody_looks_at_a_value_to_know_which_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lessonkit.explain.measure.SLIGHT", 0.0)
+    monkeypatch.setattr("lessonkit.explain.calls.SLIGHT", 0.0)
 
     def read(file: int) -> Iterator[Hidden]:
         yield from (Hidden(3 * file + n) for n in range(3))

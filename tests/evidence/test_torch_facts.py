@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy
 import pytest
+from support.places import ROOT
 
 from evidence import record
 from evidence.many_cases import cases
 
-ROOT = Path(__file__).parents[2]
 PART = """
 import os, sys
 import numpy

@@ -14,7 +14,8 @@ from lessonkit import ArtificialDataset, DataLoader, Dataset, benchmark, work
 from lessonkit.analysis import compare, measure
 from lessonkit.engine.node import walk
 from lessonkit.explain import measure as measure_module
-from lessonkit.explain.measure import Call, costing, fit, fitted, kind
+from lessonkit.explain.calls import SCHEDULES, Call, kind, without_core
+from lessonkit.explain.fitted import costing, fit, fitted
 
 
 def nap(value: Any) -> Any:
@@ -82,8 +83,8 @@ def test_time_in_which_something_else_had_the_core_is_not_the_functions_own(
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells it")
 def test_each_thread_and_process_reads_for_itself_how_long_it_wanted_a_core() -> None:
     def asked() -> str:
-        assert measure_module.without_core() >= 0
-        [(thread, file)] = measure_module.SCHEDULES.items()
+        assert without_core() >= 0
+        [(thread, file)] = SCHEDULES.items()
         return os.readlink(f"/proc/self/fd/{file}").removesuffix(
             f"/task/{thread}/schedstat"
         )

@@ -13,7 +13,7 @@ import pytest
 from lessonkit import DataLoader, Dataset, benchmark, work
 from lessonkit.analysis import advise, measure
 from lessonkit.explain import measure as measuring
-from lessonkit.explain.measure import Remembered
+from lessonkit.explain.remembered import Remembered
 
 pytestmark = pytest.mark.usefixtures("every_call_counts")
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("every_call_counts")
 @pytest.fixture
 def every_call_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """However short it is, a call is worth a cost."""
-    monkeypatch.setattr("lessonkit.explain.measure.SLIGHT", 0.0)
+    monkeypatch.setattr("lessonkit.explain.calls.SLIGHT", 0.0)
 
 
 def counted(function: Callable[..., Any]) -> tuple[Callable[..., Any], Counter[Any]]:

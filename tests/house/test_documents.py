@@ -11,16 +11,15 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from support.places import ROOT
 
 from delivery.site import pages
 from lessonkit.plot import kitchen
 from lessonkit.widgets.widget import BUILT
 from tools import lessons, repository, targets
 from tools.comments import without_comments
-from tools.lesson import NOTEBOOKS
-from tools.lessons import FIELD_GUIDE
+from tools.lessons import FIELD_GUIDE, NOTEBOOKS
 
-ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").glob("*.md")),

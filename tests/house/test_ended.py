@@ -9,8 +9,8 @@ from time import monotonic, sleep
 
 import psutil
 import pytest
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 LONG = 60  # s, for what should take one: the machine may be busy
 # A server that takes a second to stop, as one with kernels does, and has started one that
 # hears nothing.

@@ -11,11 +11,11 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+from support.places import ROOT
 
 from tools import targets
 from tools.servers import HOST, free_port
 
-ROOT = Path(__file__).parents[2]
 MOST = 900  # s, for one target: the first one installs everything
 # What keeps a target short that would take minutes: tests are read and not run, because to read
 # them needs all that they import.

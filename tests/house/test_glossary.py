@@ -10,7 +10,8 @@ import pytest
 from databound.advise.three_runs import ThreeRuns
 from databound.advise.verdict import VERDICTS
 from lessonkit import benchmark
-from tools.lesson import NOTEBOOKS, lesson
+from tools.lesson import lesson
+from tools.lessons import NOTEBOOKS
 
 DOCS = NOTEBOOKS.parent / "docs"
 GLOSSARY = (DOCS / "glossary.md").read_text(encoding="utf-8")

@@ -1,11 +1,12 @@
 """The look of all pages: its names stand in one file, and no page types a size or a colour that has one."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "lessonkit" / "widgets" / "page"
 LOOK = (PAGE / "look.css").read_text(encoding="utf-8")
 STYLES = [PAGE / "style.css", ROOT / "delivery" / "site" / "page" / "site.css"]
@@ -13,10 +14,17 @@ STYLES = [PAGE / "style.css", ROOT / "delivery" / "site" / "page" / "site.css"]
 OF_WORK = re.compile(r"\.lk-labels\) text|lk-square")
 
 
-def rules(text: str) -> list[tuple[str, str]]:
-    """The selectors and declarations of a style, without comments."""
+def rules(text: str) -> Iterator[tuple[str, str]]:
+    """Each declaration of a style, after the selectors that it is nested in; without comments."""
     plain = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    return re.findall(r"([^{}]+)\{([^{}]*)\}", plain)
+    selectors: list[str] = []
+    for before, mark in re.findall(r"([^{};]*)([{};])", plain):
+        if mark == "{":
+            selectors.append(before.strip())
+        elif before.strip():
+            yield " ".join(selectors), before.strip()
+        if mark == "}":
+            selectors.pop()
 
 
 @pytest.mark.parametrize("path", STYLES, ids=lambda path: path.name)
@@ -41,4 +49,4 @@ def test_widgets_have_no_colour_of_their_own() -> None:
             plain = re.findall(
                 r"#[0-9a-fA-F]{3,8}\b", re.sub(r"var\([^)]*\)", "", declared)
             )
-            assert not plain, (selector.strip(), plain)
+            assert not plain, (selector, plain)

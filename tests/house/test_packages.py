@@ -1,16 +1,15 @@
 """What is asked for: the same everywhere."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from support.places import ROOT
 from support.project import pyproject
 
 from tools import start, targets, torch_tests
 
-ROOT = Path(__file__).parents[2]
 # What a package is called for conda, and for pip
 RENAMED = {"matplotlib-base": "matplotlib"}
 # What conda and pip both read the same way: a name, a lower bound, and a minor version to leave out.

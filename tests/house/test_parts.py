@@ -1,11 +1,10 @@
 """The parts of `make test` that run side by side: nothing is left out, and nothing runs twice."""
 
 import re
-from pathlib import Path
+
+from support.places import ROOT
 
 from tools import tests
-
-ROOT = Path(__file__).parents[2]
 
 
 def folders(part: str) -> set[str]:

@@ -13,11 +13,11 @@ from typing import Any
 import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
+from support.places import ROOT
 
 from tools import start, targets, trust
 from tools.lesson import WRITTEN
 
-ROOT = Path(__file__).parents[2]
 KEPT = """
 from IPython.paths import get_ipython_dir
 from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir

@@ -4,11 +4,12 @@ import re
 from typing import Any
 
 import pytest
-from support.bars import assert_shows, micros
+from support.bars import assert_shows
 
 from lessonkit import benchmark
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import Layout, layout
+from lessonkit.widgets.page_data import micros
 from tools.browser import (
     HEIGHT,
     NARROW,

@@ -16,7 +16,7 @@ from support.questions import ChoiceCard, CurveCard, NumberCard, PlacingCard
 
 from delivery.classroom.answers import SCHEMA, collected, table
 from tools.browser import RUN, Visit, open_next, run_all
-from tools.lesson import NOTEBOOKS
+from tools.lessons import NOTEBOOKS
 from tools.servers import LAB, SOCKETS, VOILA, Program, Server, serve
 
 LOADS = f"""

@@ -6,7 +6,8 @@ import psutil
 import pytest
 
 from tools.browser import RUN, Visit
-from tools.lesson import NOTEBOOKS, WRITTEN
+from tools.lesson import WRITTEN
+from tools.lessons import NOTEBOOKS
 from tools.servers import VOILA, Server, serve
 
 IDLE = 5  # s without a page, after which a kernel ends here; `make demo` waits longer

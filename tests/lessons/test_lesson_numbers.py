@@ -3,7 +3,6 @@
 import random
 import re
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,8 +20,6 @@ from lessonkit.widgets.goals import Attempt
 from lessonkit.widgets.questions.question import Question
 from tools.lesson import WRITTEN, lesson
 from tools.lessons import FIELD_GUIDE
-
-ROOT = Path(__file__).parents[2]
 
 
 def sample_ms(dataset: Dataset, **options: Any) -> float:

@@ -14,7 +14,8 @@ import pytest
 from lessonkit import lessons
 from lessonkit.lessons import copy_lessons
 from tools import targets
-from tools.lesson import NOTEBOOK_NAMES, NOTEBOOKS, WRITTEN
+from tools.lesson import NOTEBOOK_NAMES, WRITTEN
+from tools.lessons import NOTEBOOKS
 from tools.repository import kept_at
 from tools.servers import notebook
 

@@ -25,7 +25,7 @@ from mystery_08 import (
 )
 from support.pages import JSON, Said
 
-from tools.lesson import NOTEBOOKS
+from tools.lessons import NOTEBOOKS
 
 NUMBERS = range(8)
 made = lru_cache(mystery)

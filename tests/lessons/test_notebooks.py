@@ -28,8 +28,8 @@ from lessonkit.widgets.questions import Question
 from lessonkit.widgets.sandbox import described
 from lessonkit.widgets.widget import Page
 from lessonkit.words import worded
-from tools.lesson import NOTEBOOK_NAMES, NOTEBOOKS, WRITTEN, lesson, run
-from tools.lessons import FIELD_GUIDE
+from tools.lesson import NOTEBOOK_NAMES, WRITTEN, lesson, run
+from tools.lessons import FIELD_GUIDE, NOTEBOOKS
 from tools.notebooks import run as run_again
 from tools.notebooks import text_of
 

@@ -13,7 +13,7 @@ from lessonkit import ArtificialDataset, DataLoader, Dataset, benchmark, words
 from lessonkit.analysis import advise, critical_path
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.optimize import autotune
-from lessonkit.pictures.timeline import plot_ranks
+from lessonkit.pictures.strip import plot_ranks
 from lessonkit.plot import plot_search, plot_timelines
 from lessonkit.widgets import challenge, explore, goals, slider
 from lessonkit.widgets.page_data import page_data

@@ -30,7 +30,7 @@ from lessonkit.pictures.layout import (
     layout,
     letter_of,
 )
-from lessonkit.pictures.timeline import SHARES
+from lessonkit.pictures.strip import SHARES
 from lessonkit.words import milliseconds
 
 

@@ -33,7 +33,8 @@ from lessonkit.pictures.charts import plot_curve, plot_search, plot_waterfall
 from lessonkit.pictures.drawing import INK, PAPER, QUIET, Picture, png
 from lessonkit.pictures.layout import NOT_WORK
 from lessonkit.pictures.roofs import plot_roofs
-from lessonkit.pictures.timeline import plot_ranks, plot_timelines
+from lessonkit.pictures.strip import plot_ranks
+from lessonkit.pictures.timeline import plot_timelines
 
 STEPS = [
     ("naive", 0.42),

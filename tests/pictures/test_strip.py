@@ -5,7 +5,7 @@ from support.pages import Said
 
 from lessonkit import Dataset, benchmark
 from lessonkit.engine.ranks import Ranks
-from lessonkit.pictures.timeline import late_ranks, plot_ranks, strip_scene, times_of_ranks
+from lessonkit.pictures.strip import late_ranks, plot_ranks, strip_scene, times_of_ranks
 from lessonkit.widgets import explore, show
 from lessonkit.widgets.sandbox import pipeline_run
 

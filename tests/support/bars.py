@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from lessonkit.pictures.layout import Layout
+from lessonkit.widgets.page_data import micros
 from tools.browser import STEP
 
 if TYPE_CHECKING:
@@ -16,11 +17,6 @@ BARS = """(within) => [...within.querySelectorAll("rect.lk-bar")]
     .filter((bar) => bar.style.display !== "none")
     .map(({ dataset }) => [dataset.stage, Number(dataset.start), Number(dataset.length)])"""
 SAME = f"([within, wanted]) => JSON.stringify(({BARS})(within)) === JSON.stringify(wanted)"
-
-
-def micros(nanoseconds: int) -> int:
-    """Return the microseconds that a page has for so many *nanoseconds*."""
-    return (nanoseconds + 500) // 1000
 
 
 def assert_shows(shown: Locator, laid: Layout) -> None:

@@ -1,6 +1,7 @@
 """One description run on the real clock and on the virtual one, to be compared."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from lessonkit import Dataset, Machine, Trace, benchmark
@@ -26,11 +27,8 @@ def is_a_race(dataset: Dataset) -> bool:
     return re.search("(shuffle|fails).*cache", repr(dataset)) is not None
 
 
-def on_threads(dataset: Dataset) -> list[Any]:
-    """Return every element of a real pass, and the class of a planned error in its place.
-
-    What such an error says depends on the process in which it was raised.
-    """
+def outcomes(dataset: Dataset, told: Callable[[Exception], Any] = repr) -> list[Any]:
+    """Return every element of a real pass, and in the place of an error what is *told* of it."""
     iterator = iter(dataset)
     seen = []
     while True:
@@ -38,8 +36,13 @@ def on_threads(dataset: Dataset) -> list[Any]:
             seen.append(next(iterator))
         except StopIteration:
             return seen
-        except PlannedError:
-            seen.append(PlannedError)
+        except Exception as error:
+            seen.append(told(error))
+
+
+def on_threads(dataset: Dataset) -> list[Any]:
+    """Return the same, with the class of an error: what it says depends on where it was raised."""
+    return outcomes(dataset, type)
 
 
 def on_virtual(dataset: Dataset) -> list[Any]:

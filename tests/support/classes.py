@@ -6,7 +6,7 @@ import asyncio
 import json
 import queue
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -250,6 +250,18 @@ async def class_in(
             await asyncio.sleep(0)
         await server.close_all_connections()
         store.close()
+
+
+def led(
+    folder: Path, test: Callable[[Class], Coroutine[Any, Any, None]], **more: Any
+) -> None:
+    """Do something with a class that keeps its answers in this folder."""
+
+    async def do() -> None:
+        async with class_in(folder, **more) as one:
+            await test(one)
+
+    asyncio.run(do())
 
 
 @contextmanager

@@ -5,7 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from support.places import ROOT
+
 # What a script imports as `torch`
 STAND_IN = """
 import sys

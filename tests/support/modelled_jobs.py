@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import lessonkit
 from databound.measure.device import OnDevice
 from databound.measure.setting import Setting
+from databound.measure.subject import RunRequest
 from databound.measure.uneven import spread
 from databound.measure.watching import Watch, WatchedBatch
 from databound.model.job import Job
@@ -188,47 +189,38 @@ class Modelled:
 
     # ---- a run ----
 
-    def go(
-        self,
-        workers: int,
-        seconds: float,
-        *,
-        least: int = 0,
-        step: bool = False,
-        factor: int = 2,
-        size: int = 1,
-        also: Mapping[str, object] | None = None,
-    ) -> Watch:
+    def go(self, request: RunRequest) -> Watch:
+        workers = request.workers
         self.ran.append(workers)
-        more = {"in_order": also["in_order"]} if also else {}
-        passes = max(1, ceil(least * size / len(self.order)))
+        passes = max(1, ceil(request.least * request.size / len(self.order)))
         trace = self.trace(
             workers,
-            step=step,
-            factor=factor,
-            size=size,
+            step=request.step,
+            factor=request.factor,
+            size=request.size,
             watched=True,
             passes=passes,
-            **more,
+            in_order=request.also.get("in_order", True),
         )
         arrivals = trace.epochs[0].arrivals
-        stepped = self.ends_of_steps(trace, step)
+        stepped = self.ends_of_steps(trace, request.step)
         seen = Watch(workers, began=0.0)
         if workers:
             seen.opened = self.handling.begin + workers * self.start[0]
         for number, got in enumerate(arrivals):
             asked = seen.ended or seen.opened
-            if number and asked - seen.batches[0].got >= seconds and number >= least:
+            is_long_enough = number and asked - seen.batches[0].got >= request.seconds
+            if is_long_enough and number >= request.least:
                 break
             seen.ended = stepped.get(number, got)
             seconds_of_step = self.step * self.of_step(number)
             on_core = seconds_of_step * self.shared.step_cores
             seen.batches.append(
-                self.made_batch(trace, number, size)._replace(
+                self.made_batch(trace, number, request.size)._replace(
                     asked=asked,
                     got=got,
                     stepped=seen.ended,
-                    step_core=on_core if step and self.computes else 0.0,
+                    step_core=on_core if request.step and self.computes else 0.0,
                 )
             )
         else:

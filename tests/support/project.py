@@ -1,11 +1,9 @@
 """What pyproject.toml says, to all tests that compare something with it."""
 
-from pathlib import Path
 from typing import Any
 
+from support.places import ROOT
 from tools import toml
-
-ROOT = Path(__file__).parents[2]
 
 
 def pyproject() -> Any:

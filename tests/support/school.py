@@ -16,7 +16,6 @@ from tools.servers import HOST, await_start, free_port, process
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-ROOT = Path(__file__).parents[2]
 LESSONS = [lesson.name for lesson in lessons.LESSONS]
 KNOB = 'input[type=range]:not([aria-label="Time in the run"])'
 # S, for all that is done with a page and for each part: this Python is slow

@@ -13,11 +13,11 @@ from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
 import jsonschema
 import pytest
+from support.places import ROOT
 from typing_extensions import NotRequired  # of which Python 3.10 has none; mypy brings it
 
 from lessonkit.pictures import scene
 from lessonkit.widgets import questions
-from tools.page.__main__ import ROOT
 
 PAGE = Path(scene.__file__).parents[1] / "widgets" / "page"
 PLAIN = {

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 
-from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, BatchNumber, Element, split
 from lessonkit.engine.node import Cardinality, Node, batches
 from lessonkit.engine.run import StuckError
@@ -52,8 +51,7 @@ class ParallelBatch(Prefetch):
     label = "Batch: {} at a time"
 
     def prepare(self) -> None:
-        calls = self.node.arguments["num_parallel_calls"]
-        self.buffer_size = self.run.machine.cores if calls == AUTOTUNE else calls
+        self.buffer_size = self.calls_at_once(self.node.arguments["num_parallel_calls"])
         super().prepare()
 
     def open_input(self, index: int = 0) -> None:

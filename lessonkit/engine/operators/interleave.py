@@ -10,11 +10,11 @@ from collections import deque
 from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.machine import Function
-from lessonkit.engine.node import Cardinality, Description, Node
+from lessonkit.engine.node import Description
 from lessonkit.engine.run import Gate, Resource, StuckError
 from lessonkit.engine.trace import AHEAD, CALL
 
-from .stream import Stream, attempt, operator
+from .stream import Stream, attempt, endless_or_unknown, operator
 
 
 class Interleave(Stream):
@@ -62,11 +62,6 @@ def cycle_length(given: int | None, calls: int | None, cores: int) -> int:
     if calls is None:
         return cores
     return math.ceil(cores / 3) if calls == AUTOTUNE else min(calls, cores)
-
-
-def endless_or_unknown(node: Node, many: Cardinality) -> Cardinality:
-    """Count the elements of datasets that a function makes: only a missing end is known."""
-    return many if many == math.inf else None
 
 
 @operator("flat_map", count=endless_or_unknown)
@@ -140,10 +135,7 @@ class ParallelInterleave(Interleave):
 
     def prepare(self) -> None:
         super().prepare()
-        calls = self.num_parallel_calls
-        if calls == AUTOTUNE:
-            calls = self.run.machine.cores
-        self.readers = min(calls, self.cycle)
+        self.readers = min(self.calls_at_once(self.num_parallel_calls), self.cycle)
         self.most_results = 2 * self.block_length + 1  # in the buffer of one file
         self.most_future = 2 * self.cycle
         self.most_helpers = self.readers + 3 * self.cycle

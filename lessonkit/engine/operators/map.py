@@ -2,7 +2,6 @@
 
 from collections import deque
 
-from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Bytes, Element, Failure, settle
 from lessonkit.engine.machine import Cost, Function
 from lessonkit.engine.node import Node
@@ -73,8 +72,7 @@ class ParallelMap(SequentialMap):
 
     def prepare(self) -> None:
         super().prepare()
-        calls = self.num_parallel_calls
-        self.most = self.run.machine.cores if calls == AUTOTUNE else calls
+        self.most = self.calls_at_once(self.num_parallel_calls)
         name = self.name(f"{self.stage}: {counted(self.most, 'calls')}", AHEAD)
         # The numbers of the calls whose elements are not claimed, in the order of the inputs
         self.window: deque[int] = deque()

@@ -4,7 +4,6 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 
-from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import END, Element, Failure, settle
 from lessonkit.engine.run import Gate
 from lessonkit.engine.trace import AHEAD, FILL
@@ -62,8 +61,7 @@ class MapAndBatch(SequentialMap):
 
     def prepare(self) -> None:
         super().prepare()
-        calls = self.num_parallel_calls
-        self.most = self.run.machine.cores if calls == AUTOTUNE else calls
+        self.most = self.calls_at_once(self.num_parallel_calls)
         self.most_begun = min(MOST_BATCHES, math.ceil(self.most / self.batch_size))
         self.begun: deque[Begun] = deque()  # the first is the next to be given
         name = self.name(f"{self.stage} and batch: {counted(self.most, 'calls')}", AHEAD)

@@ -6,11 +6,11 @@ from lessonkit.engine.element import Bytes, Element, call_parts
 from lessonkit.engine.machine import Cost, Function
 from lessonkit.engine.run import price
 
-from .select import Filter, count_kept
-from .stream import operator
+from .select import Filter
+from .stream import endless_or_unknown, operator
 
 
-@operator("map_and_filter", count=count_kept)
+@operator("map_and_filter", count=endless_or_unknown)
 class MapAndFilter(Filter):
     """Calls the function and then the predicate with its result, and gives it if that says yes."""
 

@@ -11,15 +11,10 @@ from lessonkit.engine.run import StuckError
 from lessonkit.engine.trace import CALL
 
 from .source import Listed
-from .stream import Scope, Stream, operator
+from .stream import Scope, Stream, endless_or_unknown, operator
 
 
-def count_kept(node: Node, many: Cardinality) -> Cardinality:
-    """Count what a predicate keeps: only a missing end is known before it is asked."""
-    return many if many == math.inf else None
-
-
-@operator("filter", count=count_kept, keeps_values=True)
+@operator("filter", count=endless_or_unknown, keeps_values=True)
 class Filter(Stream):
     """Gives the elements of which the predicate says yes."""
 

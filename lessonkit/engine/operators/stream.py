@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeVar
 
+from lessonkit.engine.check import AUTOTUNE
 from lessonkit.engine.element import BatchNumber, Element, Failure
 from lessonkit.engine.node import COUNTS, KEEP_VALUES, Cardinality, Node, is_repeatable
 from lessonkit.engine.run import Run, Task
@@ -47,6 +49,11 @@ def operator(
 def as_its_input(node: Node, many: Cardinality) -> Cardinality:
     """Count the elements of an operator that gives one for each that its input gives."""
     return many
+
+
+def endless_or_unknown(node: Node, many: Cardinality) -> Cardinality:
+    """Count where a function decides how many there are: only a missing end is known before it is asked."""
+    return many if many == math.inf else None
 
 
 class Scope(NamedTuple):
@@ -129,6 +136,10 @@ class Stream(ABC):
     def name(self, wanted: str, role: str) -> Name:
         """Name a stage or a buffer of this operator, in its *role*: *wanted*, if that is free."""
         return self.run.name(wanted, self.scope.position, role)
+
+    def calls_at_once(self, given: int) -> int:
+        """Return how many calls go on at the same time: as many as *given*, for AUTOTUNE one a core."""
+        return self.run.machine.cores if given == AUTOTUNE else given
 
     def hire(self, coro: Coroutine[Any, None, None], stage: Name) -> None:
         """Start *coro* as a helper, which waits as *stage*, in a lane of its own."""

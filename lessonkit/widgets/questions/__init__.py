@@ -12,8 +12,8 @@ for it. On the page it is a class of the same name in `page/questions/`.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lessonkit.widgets.page_data import OUR_WORDS
 from lessonkit.widgets.sandbox import described, pipeline_run
+from lessonkit.words import OUR_WORDS
 
 from .choice import Choice
 from .curve import Curve

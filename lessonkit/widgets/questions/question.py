@@ -7,8 +7,9 @@ from typing import Any, ClassVar, NamedTuple
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.scene import QuestionState
 from lessonkit.widgets.controls import control
-from lessonkit.widgets.page_data import OUR_WORDS, Json, page_data
+from lessonkit.widgets.page_data import Json, page_data
 from lessonkit.widgets.widget import Page
+from lessonkit.words import OUR_WORDS
 
 TOLERANCE = 0.02  # of the right answer, for what is measured; what is counted must be exact
 SURE = control("sure", ("a guess", "fairly sure", "certain"))

@@ -18,10 +18,10 @@ from typing import Any
 import psutil
 import pytest
 from support.classes import NUMBER, Class, Page, record
+from support.places import ROOT
 
 from delivery.classroom import doors, room
 from tools.servers import HOST, free_port
-from tools.targets import ROOT
 
 EVIL = "127.0.0.2"  # another address of the same computer, which Linux alone has
 LEARNERS = 30

@@ -14,21 +14,19 @@ from typing import Any
 import pytest
 from nbformat.v4 import new_code_cell
 from playwright.sync_api import expect
-from support.alone import ANSWERED, show, show_cells
+from support.alone import show_cells
 from support.class_questions import questions
 from support.classes import CHOICE, Class, class_beside, record
-from support.questions import Card, card_of
+from support.lesson_of_class import SCREENS, SENT, LearnersPage, class_with_a_page
 
 from delivery.classroom.questions import asked
 from delivery.classroom.store import Store
 from tools.browser import Browser, Visit, serious_violations
 from tools.servers import HOST
 
-SENT = "Sent. Waiting for the class."
 AGAIN = "A round is open: commit again, to the same answer or another."
 TASK = 5  # the number of the challenge, which comes last
 expect.set_options(timeout=60_000)
-SCREENS = (1920, 1080), (1024, 768)
 SCROLLS = """() => {
     const { scrollWidth, scrollHeight } = document.documentElement;
     return scrollWidth > innerWidth || scrollHeight > innerHeight;
@@ -42,45 +40,18 @@ def known() -> list[dict[str, Any]]:
     return [{"lesson": "index.html", **one} for one in found if one]
 
 
-class Lesson:
-    """The page of one learner, in a browser of its own."""
+class Lesson(LearnersPage):
+    """The page of one learner, with the questions of these *numbers* and the challenge."""
 
     def __init__(self, page: Any, address: str, numbers: list[int]) -> None:
-        self.page = page
-        self.errors: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.goto(f"{address}index.html")
-        all_of_them = questions()
-        self.widgets = {number: all_of_them[number] for number in (*numbers, TASK)}
-        show_cells(Visit(page), [new_code_cell() for _ in all_of_them], self.widgets)
-
-    def load_again(self) -> None:
-        """Load the page again; its kernel is there still."""
-        self.page.reload()
-        cells = '<div class="jp-Cell"></div>' * (TASK + 1)
-        self.page.set_content(f'<div class="jp-Notebook">{cells}</div>')
-        self.page.evaluate(ANSWERED)
-        for number, widget in self.widgets.items():
-            show(Visit(self.page), number, widget)
-
-    def card(self, number: int) -> Card[Any]:
-        shown = self.page.locator(".jp-Cell").nth(number).locator(".lk-predict")
-        return card_of(self.widgets[number], shown)
-
-    def verdict(self, number: int) -> Any:
-        return self.card(number).verdict
-
-    def answer(self, number: int, right: bool) -> None:
-        """Say something right, or what a mistake leads to, and commit to it."""
-        card, asked = self.card(number), self.widgets[number]
-        card.answer(asked.right if right else card.mistake(asked), "certain")
+        every = questions()
+        widgets = {number: every[number] for number in (*numbers, TASK)}
+        super().__init__(page, address, [new_code_cell() for _ in every], widgets)
 
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Class]:
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "index.html").write_text("<!DOCTYPE html><title>A lesson</title>")
-    with class_beside(tmp_path, known()) as one:
+    with class_with_a_page(tmp_path, known()) as one:
         yield one
 
 
@@ -270,15 +241,13 @@ def test_a_page_at_another_port_of_this_host_finds_the_class_until_it_is_over(
     browser: Browser, tmp_path: Path
 ) -> None:
     whole: Any = browser.context.browser
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "index.html").write_text("<!DOCTYPE html><title>A lesson</title>")
     handler = partial(Quiet, directory=str(tmp_path / "site"))
     context = whole.new_context()
     page, asked_for = context.new_page(), []
     page.on("request", lambda request: asked_for.append(request.url))
     with ThreadingHTTPServer((HOST, 0), handler) as other:
         threading.Thread(target=other.serve_forever, daemon=True).start()
-        with class_beside(tmp_path, known()) as one:
+        with class_with_a_page(tmp_path, known()) as one:
             page.goto(f"{one.address}index.html")
             lesson = Lesson(page, f"http://{HOST}:{other.server_port}/", [0])
             expect(page.locator("#lessonkit-class")).to_contain_text(

@@ -15,17 +15,14 @@ from typing import Any
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from playwright.sync_api import expect
-from support.alone import ANSWERED, show, show_cells
 from support.class_questions import questions
-from support.classes import Class, class_beside, record
-from support.questions import card_of
+from support.classes import Class, record
+from support.lesson_of_class import SCREENS, SENT, LearnersPage, class_with_a_page
 
 from delivery.classroom.questions import asked
-from tools.browser import Browser, Visit
+from tools.browser import Browser
 from tools.servers import HOST, free_port
 
-SENT = "Sent. Waiting for the class."
-SCREENS = (1920, 1080), (1024, 768)
 FOLDED = re.compile("lk-hidden")
 # A lesson: a prediction, what tells its answer, and the vote below that
 COVERED = {"tags": ["covered"]}
@@ -52,55 +49,21 @@ def known() -> list[dict[str, Any]]:
     ]
 
 
-class Lesson:
-    """The page of one learner, in a browser of its own."""
+class Lesson(LearnersPage):
+    """The page of one learner, with the prediction and the vote of the lesson."""
 
     def __init__(self, page: Any, address: str) -> None:
-        self.page = page
-        self.errors: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("dialog", lambda dialog: dialog.accept())
-        self.address = f"{address}index.html"
         every = questions()
-        self.widgets: dict[int, Any] = {PREDICTION: every[0], VOTE: every[4]}
-        page.goto(self.address)
-        show_cells(Visit(page), CELLS, self.widgets)
-
-    def load_again(self) -> None:
-        """Load the page again; its kernel is there still."""
-        inside = self.page.content()
-        self.page.goto(self.address)
-        marked = "".join(
-            f'<div class="jp-Cell {"celltag_predict" if place in self.widgets else ""}"></div>'
-            for place in range(len(CELLS))
-        )
-        assert "jp-Notebook" in inside
-        self.page.set_content(f'<div class="jp-Notebook">{marked}</div>')
-        self.page.evaluate(ANSWERED)
-        for place, widget in self.widgets.items():
-            show(Visit(self.page), place, widget)
-
-    def card(self, place: int) -> Any:
-        shown = self.page.locator(".jp-Cell").nth(place).locator(".lk-predict")
-        return card_of(self.widgets[place], shown)
-
-    def verdict(self, place: int) -> Any:
-        return self.card(place).verdict
+        super().__init__(page, address, CELLS, {PREDICTION: every[0], VOTE: every[4]})
 
     @property
     def bar(self) -> Any:
         return self.page.locator("#lessonkit-class")
 
-    def answer(self, place: int, right: bool) -> None:
-        card, widget = self.card(place), self.widgets[place]
-        card.answer(widget.right if right else card.mistake(widget), "certain")
-
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Class]:
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "index.html").write_text("<!DOCTYPE html><title>A lesson</title>")
-    with class_beside(tmp_path, known()) as one:
+    with class_with_a_page(tmp_path, known()) as one:
         yield one
 
 
@@ -335,10 +298,8 @@ def test_a_dead_line_is_noticed_and_what_was_answered_is_sent_when_it_lives_agai
 def test_who_waits_for_a_class_that_has_gone_goes_on_without_it(
     browser: Browser, tmp_path: Path
 ) -> None:
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "index.html").write_text("<!DOCTYPE html><title>A lesson</title>")
     with ExitStack() as until:
-        with class_beside(tmp_path, known()) as one:
+        with class_with_a_page(tmp_path, known()) as one:
             hour = Hour(browser, one)
             until.enter_context(hour.until)
             anna = hour.learner()

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from support.classes import CHOICE, NUMBER, Class, Page, class_in, record
+from support.places import ROOT
 
 from delivery.classroom import __main__ as command
 from delivery.classroom.doors import RESERVED, Doors
@@ -26,7 +27,6 @@ from delivery.classroom.rounds import asked_of
 from delivery.classroom.server import application
 from delivery.classroom.store import Store, UnreadableError
 from tools.servers import HOST, free_port
-from tools.targets import ROOT
 
 
 def doors() -> Doors:

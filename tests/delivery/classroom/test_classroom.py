@@ -10,30 +10,26 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from support.classes import CHOICE, NUMBER, PLACING, TASK, Class, Page, class_in, record
+from support.classes import (
+    CHOICE,
+    NUMBER,
+    PLACING,
+    TASK,
+    Class,
+    Page,
+    led,
+    record,
+)
+from support.places import ROOT
 from tornado.httpclient import HTTPClientError
 
 from delivery.classroom import room, server
 from delivery.classroom.rounds import asked_of
 from delivery.classroom.store import Store
-from tools.targets import ROOT
-
-Test = Callable[[Class], Coroutine[Any, Any, None]]
-
-
-def led(folder: Path, test: Test, **more: Any) -> None:
-    """Do something with a class that keeps its answers in this folder."""
-
-    async def do() -> None:
-        async with class_in(folder, **more) as one:
-            await test(one)
-
-    asyncio.run(do())
 
 
 def kept(one: Class, question: dict[str, Any] = NUMBER, of: int = 0) -> list[Any]:

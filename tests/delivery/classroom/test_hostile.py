@@ -9,14 +9,14 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.classes import CHOICE, NUMBER, TASK, Class, class_in, record
+from support.classes import CHOICE, NUMBER, TASK, Class, led, record
 from tornado.httpclient import HTTPClientError
 from tornado.web import Application, RequestHandler
 
@@ -24,18 +24,6 @@ from delivery.classroom import doors, room, same_computer, server
 from delivery.classroom.doors import Doors
 from delivery.classroom.tokens import Tokens
 from tools.servers import HOST
-
-Test = Callable[[Class], Coroutine[Any, Any, None]]
-
-
-def led(folder: Path, test: Test, **more: Any) -> None:
-    """Do something with a class that keeps its answers in this folder."""
-
-    async def do() -> None:
-        async with class_in(folder, **more) as one:
-            await test(one)
-
-    asyncio.run(do())
 
 
 @pytest.fixture

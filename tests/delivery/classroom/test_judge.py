@@ -10,6 +10,7 @@ from support.class_questions import every_type
 
 from delivery.classroom.judge import Reached, is_answer, judged, reached
 from delivery.classroom.questions import asked
+from lessonkit.widgets.questions import QUESTIONS
 
 TYPES = every_type()
 MARKS = {"names": ["a", "b"], "most": [3, 4]}
@@ -34,6 +35,16 @@ def answers_to(widget: Any, question: dict[str, Any]) -> list[Any]:
         for _ in range(30)
     ]
     return whole + jumps + [steps[::-1] for steps in jumps]
+
+
+def test_each_type_of_question_is_judged_here() -> None:
+    assert {widget.kind for widget in TYPES} == {one.kind for one in QUESTIONS}
+
+
+def test_a_type_without_a_rule_is_refused_and_not_taken_for_a_number() -> None:
+    question: dict[str, Any] = {"names": None, "kind": "sorting", "right": 1, "wrong": []}
+    with pytest.raises(ValueError, match="kind='sorting': must be choice or number"):
+        judged(question, 1)
 
 
 @pytest.mark.parametrize("place", range(len(TYPES)), ids=lambda place: TYPES[place].kind)

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.classes import CHOICE, NUMBER, TASK, Class, class_in, record
+from support.classes import CHOICE, NUMBER, TASK, Class, led, record
 
 from delivery.classroom.rounds import Standing, State, asked_of
-
-Test = Callable[[Class], Coroutine[Any, Any, None]]
-
-
-def led(folder: Path, test: Test, **more: Any) -> None:
-    """Do something with a class that keeps its answers in this folder."""
-
-    async def do() -> None:
-        async with class_in(folder, **more) as one:
-            await test(one)
-
-    asyncio.run(do())
 
 
 def counted(told: Any, round: int) -> list[Any]:

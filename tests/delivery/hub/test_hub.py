@@ -21,6 +21,7 @@ import pytest
 import yaml
 from jupyter_client.manager import KernelManager
 from jupyter_core.paths import SYSTEM_CONFIG_PATH
+from support.places import ROOT
 from support.project import pyproject
 from tornado.web import HTTPError
 from traitlets.config import Config
@@ -30,7 +31,6 @@ from delivery.classroom import __main__ as command
 from lessonkit.lessons import RECORD, lessons
 from tools.servers import free_port
 
-ROOT = Path(__file__).parents[3]
 HUB = ROOT / "delivery" / "hub"
 START = HUB / "start_learner.py"
 SERVER_EXTENSIONS = "etc/jupyter/jupyter_server_config.d"

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
-from support.school import KNOB, LESSONS, MOST, PATIENT, PLACE, ROOT, RUN, SCROLL, Site
+from support.places import ROOT
+from support.school import KNOB, LESSONS, MOST, PATIENT, PLACE, RUN, SCROLL, Site
 
 from delivery.site import pages
 from delivery.site.python import BIG, PACKED

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from time import monotonic, sleep
@@ -16,15 +17,15 @@ from zipfile import ZipFile
 
 import nbformat
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from support.keys import by_keys
+from support.places import ROOT
 from support.school import (
     LESSONS,
     MOST,
     PATIENT,
     PLACE,
     READY,
-    ROOT,
     RUN,
     SCROLL,
     Site,
@@ -133,6 +134,34 @@ GROUND = """(one) => {
 MOVED = 3  # px: nobody sees that
 WAITS_FOR_EVER = "export const loadPyodide = () => new Promise(() => 0);"
 NO_WEBASSEMBLY = "--js-flags=--jitless"
+
+
+class Opening:
+    """A page that shows the opening of a lesson until it may go on: JupyterLab's program is held back."""
+
+    def __init__(self, visit: Visit, site: Site) -> None:
+        self.page = visit.page
+        self.site = site
+        self.held: list[Route] = []
+
+    def open(self, name: str) -> Locator:
+        """Open a lesson, and return what covers it."""
+        self.page.add_init_script(WATCH_SHIFTS)
+        self.page.route("**/build/jlab_core*", lambda route: self.held.append(route))
+        with self.page.expect_request("**/build/jlab_core*"):
+            self.page.goto(self.site.lesson(name), wait_until="commit")
+        return self.page.locator("#lessons-opening")
+
+    def go_on(self) -> None:
+        """Let JupyterLab come."""
+        self.held.pop().continue_()
+
+
+@pytest.fixture
+def opening(site: Site, browser: Browser) -> Iterator[Opening]:
+    with browser.started_with(), browser.visit(MOST) as visit:  # it has kept nothing
+        yield Opening(visit, site)
+        assert visit.errors == []
 
 
 def await_true(page: Page, asked: str) -> None:
@@ -467,94 +496,70 @@ def test_a_browser_without_webassembly_shows_text_and_stored_pictures(
 
 @pytest.mark.long
 def test_text_and_picture_are_there_before_the_lesson_which_then_takes_their_place(
-    site: Site, browser: Browser
+    opening: Opening,
 ) -> None:
-    held: list[Route] = []
-    with browser.started_with(), browser.visit(MOST) as visit:  # it has kept nothing
-        page = visit.page
-        page.add_init_script(WATCH_SHIFTS)
-        page.route("**/build/jlab_core*", lambda route: held.append(route))
-        with page.expect_request("**/build/jlab_core*"):
-            page.goto(site.lesson(LESSONS[1]), wait_until="commit")
-        begins = page.locator("#lessons-opening")
-        expect(begins.get_by_role("heading", level=1)).to_have_text(re.compile("Prefetch"))
-        expect(begins.locator("rect.lk-bar").first).to_be_visible()  # it lives
-        page.set_viewport_size({"width": 1200, "height": 500})
-        begins.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
-        held.pop().continue_()
-        expect(begins).to_have_count(0, timeout=PATIENT * 1e3)
-        expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
-        # All that is above the question is alive, and nothing has moved before the reader's eyes
-        expect(page.locator(".lk-live:not([inert]) .lk-figures").first).to_be_attached()
-        assert page.evaluate(SHIFTED) <= 0.1
-        assert visit.errors == []
+    page = opening.page
+    begins = opening.open(LESSONS[1])
+    expect(begins.get_by_role("heading", level=1)).to_have_text(re.compile("Prefetch"))
+    expect(begins.locator("rect.lk-bar").first).to_be_visible()  # it lives
+    page.set_viewport_size({"width": 1200, "height": 500})
+    begins.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
+    opening.go_on()
+    expect(begins).to_have_count(0, timeout=PATIENT * 1e3)
+    expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
+    # All that is above the question is alive, and nothing has moved before the reader's eyes
+    expect(page.locator(".lk-live:not([inert]) .lk-figures").first).to_be_attached()
+    assert page.evaluate(SHIFTED) <= 0.1
 
 
 @pytest.mark.long
 def test_an_answer_before_python_is_judged_and_is_there_when_the_lesson_takes_over(
-    site: Site, browser: Browser
+    opening: Opening,
 ) -> None:
-    held: list[Route] = []
-    with browser.started_with(), browser.visit(MOST) as visit:  # it has kept nothing
-        page = visit.page
-        page.add_init_script(WATCH_SHIFTS)
-        page.route("**/build/jlab_core*", lambda route: held.append(route))
-        with page.expect_request("**/build/jlab_core*"):
-            page.goto(site.lesson(LESSONS[0]), wait_until="commit")
-        asked = page.locator("#lessons-opening .lk-predict")
-        said = asked.locator(".lk-verdict")
-        asked.get_by_label("as much as now").check()
-        asked.get_by_label("a guess").check()
-        asked.get_by_role("button", name="Commit to this answer").click()
-        expect(said).to_contain_text("Not as much as now.")
-        asked.get_by_label("less than now").check()
-        asked.get_by_label("fairly sure").check()
-        asked.get_by_role("button", name="Commit to this answer").click()
-        expect(said).to_contain_text("Right.")
-        tries = asked.locator(".lk-tries").inner_text()
-        verdict = said.inner_text()
-        top = asked.evaluate("(one) => one.getBoundingClientRect().top")
-        held.pop().continue_()
-        page.locator("#lessons-opening").wait_for(state="detached", timeout=PATIENT * 1e3)
-        asked = page.locator(".jp-Notebook .lk-predict").first
-        expect(asked.locator(".lk-verdict")).to_have_text(verdict, use_inner_text=True)
-        expect(asked.locator(".lk-tries")).to_have_text(tries, use_inner_text=True)
-        now = asked.evaluate("(one) => one.getBoundingClientRect().top")
-        assert now == pytest.approx(top, abs=MOVED)
-        assert page.evaluate(SHIFTED) <= 0.1
-        assert visit.errors == []
+    page = opening.page
+    asked = opening.open(LESSONS[0]).locator(".lk-predict")
+    said = asked.locator(".lk-verdict")
+    asked.get_by_label("as much as now").check()
+    asked.get_by_label("a guess").check()
+    asked.get_by_role("button", name="Commit to this answer").click()
+    expect(said).to_contain_text("Not as much as now.")
+    asked.get_by_label("less than now").check()
+    asked.get_by_label("fairly sure").check()
+    asked.get_by_role("button", name="Commit to this answer").click()
+    expect(said).to_contain_text("Right.")
+    tries = asked.locator(".lk-tries").inner_text()
+    verdict = said.inner_text()
+    top = asked.evaluate("(one) => one.getBoundingClientRect().top")
+    opening.go_on()
+    page.locator("#lessons-opening").wait_for(state="detached", timeout=PATIENT * 1e3)
+    asked = page.locator(".jp-Notebook .lk-predict").first
+    expect(asked.locator(".lk-verdict")).to_have_text(verdict, use_inner_text=True)
+    expect(asked.locator(".lk-tries")).to_have_text(tries, use_inner_text=True)
+    now = asked.evaluate("(one) => one.getBoundingClientRect().top")
+    assert now == pytest.approx(top, abs=MOVED)
+    assert page.evaluate(SHIFTED) <= 0.1
 
 
 @pytest.mark.long
 def test_bars_that_were_placed_before_python_is_there_are_judged_then(
-    site: Site, browser: Browser
+    opening: Opening,
 ) -> None:
-    held: list[Route] = []
-    with browser.started_with(), browser.visit(MOST) as visit:
-        page = visit.page
-        page.route("**/build/jlab_core*", lambda route: held.append(route))
-        with page.expect_request("**/build/jlab_core*"):
-            page.goto(site.lesson(LESSONS[3]), wait_until="commit")
-        asked = page.locator("#lessons-opening .lk-predict")
-        for point in asked.locator("circle[role]").all():
-            point.press("ArrowUp")
-        asked.get_by_label("a guess").check()
-        asked.get_by_role("button", name="Commit to this answer").click()
-        expect(asked.locator(".lk-verdict")).to_contain_text("Your answer is kept.")
-        held.pop().continue_()
-        asked = page.locator(".jp-Notebook .lk-predict").first
-        expect(asked.locator(".lk-tries")).to_contain_text(
-            "within 10 %", timeout=PATIENT * 1e3
-        )
-        assert visit.errors == []
+    page = opening.page
+    asked = opening.open(LESSONS[3]).locator(".lk-predict")
+    for point in asked.locator("circle[role]").all():
+        point.press("ArrowUp")
+    asked.get_by_label("a guess").check()
+    asked.get_by_role("button", name="Commit to this answer").click()
+    expect(asked.locator(".lk-verdict")).to_contain_text("Your answer is kept.")
+    opening.go_on()
+    asked = page.locator(".jp-Notebook .lk-predict").first
+    expect(asked.locator(".lk-tries")).to_contain_text("within 10 %", timeout=PATIENT * 1e3)
 
 
 @pytest.mark.long
 def test_a_link_in_the_text_before_the_lesson_opens_later_and_back_leads_back(
-    site: Site, browser: Browser
+    opening: Opening,
 ) -> None:
-    held: list[Route] = []
-
     def with_link(route: Route) -> None:
         told = route.fetch()
         link = '<p><a href="#In-the-wild">In the wild</a></p></div>'
@@ -563,50 +568,38 @@ def test_a_link_in_the_text_before_the_lesson_opens_later_and_back_leads_back(
             response=told, body=before + predict + after.replace("</div>", link, 1)
         )
 
-    with browser.started_with(), browser.visit(MOST) as visit:  # it has kept nothing
-        page = visit.page
-        page.route("**/build/jlab_core*", lambda route: held.append(route))
-        page.route("**/openings/*", with_link)
-        with page.expect_request("**/build/jlab_core*"):
-            page.goto(site.lesson(LESSONS[1]), wait_until="commit")
-        begins = page.locator("#lessons-opening")
-        begins.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
-        begins.evaluate("(one) => one.scrollTop += 100")
-        place = begins.evaluate("(one) => one.scrollTop")
-        link = begins.get_by_role("link", name="In the wild")
-        link.click()
-        coming = begins.get_by_text("opens as soon as the lesson is here")
-        expect(coming).to_be_visible()
-        page.go_back()
-        expect(coming).to_have_count(0)
-        assert begins.evaluate("(one) => one.scrollTop") == place
-        link.click()
-        held.pop().continue_()
-        expect(begins).to_have_count(0, timeout=PATIENT * 1e3)
-        expect(page.get_by_role("heading", name="In the wild")).to_be_in_viewport()
-        page.get_by_role("button", name="Back to where I was").click()
-        expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
-        assert visit.errors == []
+    page = opening.page
+    page.route("**/openings/*", with_link)
+    begins = opening.open(LESSONS[1])
+    begins.get_by_role("heading", name="Predict").scroll_into_view_if_needed()
+    begins.evaluate("(one) => one.scrollTop += 100")
+    place = begins.evaluate("(one) => one.scrollTop")
+    link = begins.get_by_role("link", name="In the wild")
+    link.click()
+    coming = begins.get_by_text("opens as soon as the lesson is here")
+    expect(coming).to_be_visible()
+    page.go_back()
+    expect(coming).to_have_count(0)
+    assert begins.evaluate("(one) => one.scrollTop") == place
+    link.click()
+    opening.go_on()
+    expect(begins).to_have_count(0, timeout=PATIENT * 1e3)
+    expect(page.get_by_role("heading", name="In the wild")).to_be_in_viewport()
+    page.get_by_role("button", name="Back to where I was").click()
+    expect(page.get_by_role("heading", name="Predict")).to_be_in_viewport()
 
 
-def test_a_drawing_of_the_opening_is_dark_where_the_page_is(
-    site: Site, browser: Browser
-) -> None:
-    held: list[Route] = []
-    with browser.started_with(), browser.visit(MOST) as visit:  # it has kept nothing
-        page = visit.page
-        page.emulate_media(color_scheme="dark")
-        page.route("**/build/jlab_core*", lambda route: held.append(route))
-        page.goto(site.lesson(LESSONS[1]), wait_until="commit")
-        begins = page.locator("#lessons-opening")
-        kitchen = begins.get_by_role("img", name="A kitchen")
-        ground = kitchen.locator("> rect").evaluate("(one) => getComputedStyle(one).fill")
-        assert ground == kitchen.evaluate(GROUND)
-        assert max(map(int, re.findall(r"\d+", ground))) < 50
-        ink = kitchen.locator("text").first.evaluate("(one) => getComputedStyle(one).fill")
-        assert min(map(int, re.findall(r"\d+", ink))) > 200
-        assert not serious_violations(page, "#lessons-opening")
-        assert visit.errors == []
+def test_a_drawing_of_the_opening_is_dark_where_the_page_is(opening: Opening) -> None:
+    page = opening.page
+    page.emulate_media(color_scheme="dark")
+    begins = opening.open(LESSONS[1])
+    kitchen = begins.get_by_role("img", name="A kitchen")
+    ground = kitchen.locator("> rect").evaluate("(one) => getComputedStyle(one).fill")
+    assert ground == kitchen.evaluate(GROUND)
+    assert max(map(int, re.findall(r"\d+", ground))) < 50
+    ink = kitchen.locator("text").first.evaluate("(one) => getComputedStyle(one).fill")
+    assert min(map(int, re.findall(r"\d+", ink))) > 200
+    assert not serious_violations(page, "#lessons-opening")
 
 
 @pytest.mark.long

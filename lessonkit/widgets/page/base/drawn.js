@@ -10,6 +10,9 @@ export const BOLD_LETTER = 8; // the same, in bold
 export const label = (x, y, text, given) =>
   svg("text", { x, y, "text-anchor": "middle", ...given }, text);
 
+export const labelBefore = (x, y, text, given) =>
+  label(x, y, text, { "text-anchor": "end", ...given });
+
 export const line = (x1, y1, x2, y2, given) => svg("line", { x1, y1, x2, y2, ...given });
 
 export function sized(node, width, height) {

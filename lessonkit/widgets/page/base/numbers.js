@@ -2,6 +2,9 @@
 
 export const isStep = (step) => Number.isInteger(step) && step >= 0;
 
+/** @param {number} value @param {number} least @param {number} most */
+export const clamped = (value, least, most) => Math.max(least, Math.min(most, value));
+
 export const cut = (text, room) => (text.length > room ? `${text.slice(0, room - 1)}…` : text);
 
 /**

@@ -20,8 +20,7 @@ export class Mystery {
       save(cards.map(({ kept }) => kept));
       record.write({ said: cards.map(({ did }) => did) });
     };
-    const { said = [] } = (!model.get("kept") && record.read()) || {};
-    for (const [loader, before] of said.entries()) cards[loader].recall(before);
+    for (const [loader, before] of record.saidBefore(model).entries()) cards[loader].recall(before);
   }
 
   card(model, { number, measures, choices }, told, loader) {

@@ -28,6 +28,20 @@ const RUN = "Run this pipeline for real, and lay it over the prediction";
 /** @typedef {import("../scene.js").VerdictScene["goals"]} VerdictGoals */
 
 export class Explore {
+  running = 0; // the number of the real run that goes on
+  answered = false; // whether the kernel has heard of it
+  stopping = false; // whether it is to be cancelled
+  isBegun = false; // whether a hand has turned a control
+  passed = false; // whether the goals were met once
+  /** @type {VerdictGoals | undefined} */
+  given; // how the goals stood before that
+  /** @type {VerdictGoals | undefined} */
+  reached; // and how they stand now
+  baseline; // the values of the baseline run, if the learner has set it
+  comes; // the same while its picture is not there yet
+  error = html("div", { class: "lk-error", role: "alert" });
+  panel = div("lk-panel");
+
   constructor(model, el) {
     this.model = model;
     const state = JSON.parse(model.get("state"));
@@ -40,20 +54,7 @@ export class Explore {
     this.controls = new Controls(controls, (name, rest) => this.turn(name, rest), reach);
     this.start = this.controls.values;
     this.seen = this.start; // the values of the picture; the controls may have others already
-    this.running = 0; // the number of the real run that goes on
-    this.isBegun = false; // whether a hand has turned a control
-    this.passed = false; // whether the goals were met once
-    /** @type {VerdictGoals | undefined} */
-    this.given = undefined; // how the goals stood before that
-    /** @type {VerdictGoals | undefined} */
-    this.reached = undefined; // and how they stand now
-    this.baseline = undefined; // the values of the baseline run, if the learner has set it
-    this.comes = undefined; // the same while its picture is not there yet
-    this.answered = false; // whether the kernel has heard of the real run
-    this.stopping = false; // whether that is to be cancelled
     this.pictures = new Pictures(model, this);
-    this.error = html("div", { class: "lk-error", role: "alert" });
-    this.panel = div("lk-panel");
     this.runButton = button("run for real", RUN, () => this.run());
     const code = button("code", "Show this pipeline as a program", () => this.ask("code"));
     this.view.tools.append(

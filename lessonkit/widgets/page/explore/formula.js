@@ -4,7 +4,7 @@
 import { attributes, div, html } from "../base/dom.js";
 import { inside } from "../base/drawn.js";
 import { KEYS } from "../base/keyboard.js";
-import { nearest } from "../base/numbers.js";
+import { clamped, nearest } from "../base/numbers.js";
 import { worded } from "../pictures/words.js";
 
 /** @typedef {import("../scene.js").Scene} Scene */
@@ -55,6 +55,18 @@ export function stretched(scene, changed, cost) {
 }
 
 export class Formula {
+  /** @type {Scene | null} */
+  scene = null;
+  lit = ""; // the term that is pointed at
+  /** @type {Record<string, number>} */
+  chosen = {}; // of each cost the bar whose end can be dragged, among its bars
+  /** @type {{ name: string, off: number, cost: number | null } | null} */
+  hand = null; // what a hand drags: how far from the end it holds it, and what it has made of it
+  /** @type {{ name: string, index: number, node: HTMLElement, title: HTMLElement, value: HTMLElement }[]} */
+  terms = [];
+  value = html("b");
+  said = html("span", { "aria-live": "polite" });
+
   /**
    * @param {import("../scene.js").FormulaSpec} spec
    * @param {import("./controls.js").Controls} controls
@@ -65,17 +77,6 @@ export class Formula {
     this.steps = steps;
     this.controls = controls;
     this.view = view;
-    /** @type {Scene | null} */
-    this.scene = null;
-    this.lit = ""; // the term that is pointed at
-    /** @type {Record<string, number>} */
-    this.chosen = {}; // of each cost the bar whose end can be dragged, among its bars
-    /** @type {{ name: string, off: number, cost: number | null } | null} */
-    this.hand = null; // what a hand drags: how far from the end it holds it, and what it has made of it
-    /** @type {{ name: string, index: number, node: HTMLElement, title: HTMLElement, value: HTMLElement }[]} */
-    this.terms = [];
-    this.value = html("b");
-    this.said = html("span", { "aria-live": "polite" });
     const plain = (text) => html("span", {}, text);
     const part = (word, index) => {
       const isTerm = word in fixed || word in controls.values;
@@ -162,7 +163,7 @@ export class Formula {
     const { start, length } = this.scene.bars;
     const moved = this.view.timeline.timeAt(x - off) - start[bar] - length[bar];
     const wanted = length[bar] + moved / repeats(this.scene, bar);
-    const cost = Math.max(steps[0], Math.min(steps.at(-1), wanted));
+    const cost = clamped(wanted, steps[0], steps.at(-1));
     this.hand.cost = cost;
     const near = nearest(steps, (step) => Math.abs(step - cost));
     if (near !== this.controls.values[name]) this.controls.turn(name, near, false);

@@ -52,13 +52,14 @@ class Square {
 }
 
 export class HeatMap {
+  /** @type {Map<Square, Step>} */
+  lit = new Map(); // what was told of a square, the last one at the end
+  said = spoken("lk-verdict");
+  path = html("span", { hidden: true }, PATH);
+
   constructor(model, el) {
     const [across, down] = JSON.parse(model.get("state")).knobs;
-    /** @type {Map<Square, Step>} */
-    this.lit = new Map(); // what was told of a square, the last one at the end
-    this.said = spoken("lk-verdict");
     this.next = model.timer();
-    this.path = html("span", { hidden: true }, PATH);
     const answers = { walk: ({ steps }) => this.walk(numbered(steps)) };
     const ask = asking(model, saying(this.said), answers);
     const square = (x, y) => {
@@ -74,7 +75,7 @@ export class HeatMap {
       for (const step of steps) this.light(step);
     });
     this.record = new Record(model, "heat map", `${across.label}, ${down.label}`);
-    const { said = [] } = (!model.get("kept") && this.record.read()) || {};
+    const said = this.record.saidBefore(model);
     const there = said.filter(([x, y]) => this.squares[x]?.[y]); // the map may have been larger
     this.before = there.length; // which are lit again one by one
     for (const square of there) ask({ do: "light", square });

@@ -16,22 +16,23 @@ const LATE = 400; // a picture that is seen for longer than that is said to be a
 const REST = 250; // until a control counts as being at rest
 
 export class Pictures {
+  took = 0; // ms: the shorter one of the last two pictures
+  last = 0; // ms
+  rank = 0; // whose timeline is wanted, where there are several
+  kept = new Map(); // by values, and rank
+  asked = new Map(); // what the kernel is busy with, by number: one wanted, one ahead
+  wanted = null; // the newest values, if they are not asked for yet
+  newest = ""; // the values that were wanted last
+  drawn = ""; // and those that are seen
+  next = uniqueNumber(); // another view of this widget hears the answers too
+  paused = false; // while the pipeline runs for real
+  ahead = [];
+
   // *view* has `show` for a picture, `late` for one that takes its time, and `refuse` for what went
   // wrong; the first and the last are told for which values.
   constructor(model, view) {
     this.model = model;
     this.view = view;
-    this.took = 0; // ms: the shorter one of the last two pictures
-    this.last = 0; // ms
-    this.rank = 0; // whose timeline is wanted, where there are several
-    this.kept = new Map(); // by values, and rank
-    this.asked = new Map(); // what the kernel is busy with, by number: one wanted, one ahead
-    this.wanted = null; // the newest values, if they are not asked for yet
-    this.newest = ""; // the values that were wanted last
-    this.drawn = ""; // and those that are seen
-    this.next = uniqueNumber(); // another view of this widget hears the answers too
-    this.paused = false; // while the pipeline runs for real
-    this.ahead = [];
     this.timer = model.timer();
     this.late = model.timer();
     this.patience = model.timer();

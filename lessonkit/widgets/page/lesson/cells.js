@@ -43,6 +43,18 @@ export function headingOf(cell) {
   return { heading, level: Number(heading?.tagName[1] ?? 7), title: titleOf(heading) };
 }
 
+/**
+ * The cells below the heading of the one at a place: those before the next heading of its level, or
+ * of a higher one.
+ * @template {{ level: number }} C
+ * @param {C[]} cells
+ * @param {number} at
+ */
+export function cellsBelow(cells, at) {
+  const after = cells.findIndex(({ level }, index) => index > at && level <= cells[at].level);
+  return cells.slice(at + 1, after < 0 ? undefined : after);
+}
+
 const titleOf = (heading) => heading?.textContent.replace(/¶$/, "").trim() ?? "";
 
 // What a cell hears that a reader is led to, so that the section of it is shown where one is at a time.

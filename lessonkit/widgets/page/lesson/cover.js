@@ -5,7 +5,7 @@
 // their titles. A frame that holds the question alone shows the explanation in the question.
 
 import { button, div } from "../base/dom.js";
-import { all, cellsAround, headingOf, outside } from "./cells.js";
+import { all, cellsAround, cellsBelow, headingOf, outside } from "./cells.js";
 import { Classroom } from "./classroom.js";
 
 const FOLDED = "jp-MarkdownHeadingCollapsed"; // JupyterLab's own class
@@ -76,10 +76,9 @@ export class Cover {
     const { node, heading, level } = cell;
     const at = this.cells.indexOf(cell);
     const above = this.cells.findLastIndex((other, index) => index < at && other.level < level);
-    const after = this.cells.findIndex((other, index) => index > at && other.level <= level);
     const asked = this.cells.slice(above + 1, at).filter(isQuestion);
-    const inside = this.cells.slice(at + 1, after < 0 ? undefined : after);
-    return { node, heading, asked, inside: inside.map((one) => one.node) };
+    const inside = cellsBelow(this.cells, at).map((one) => one.node);
+    return { node, heading, asked, inside };
   }
 
   close() {

@@ -66,6 +66,11 @@ export class Record {
     return readRecord(this.key);
   }
 
+  // What was said before, for a widget that has nothing of its own: one that was made anew.
+  saidBefore(model) {
+    return (!model.get("kept") && this.read()?.said) || [];
+  }
+
   // Whoever listens on the page hears of it: the board of a class, for example.
   write(did) {
     const record = { ...this.about, ...did, when: new Date().toISOString() };

@@ -1,7 +1,8 @@
 // What a teacher switches in the page for a class: large type, and one section at a time.
 
 import { attributes, button, findAll, html } from "../base/dom.js";
-import { cellsAround, headingOf, REVEAL } from "./cells.js";
+import { clamped } from "../base/numbers.js";
+import { cellsAround, cellsBelow, headingOf, REVEAL } from "./cells.js";
 import { RECALL } from "./record.js";
 
 // An editor folds the sections of *Further* by itself; a page without one, as Voilà's, has them
@@ -12,8 +13,7 @@ function foldFurther(el) {
   const further = cells.findIndex(({ title }) => title === "Further");
   cells.forEach(({ heading, level, title: name }, index) => {
     if (further < 0 || index < further || level !== 3) return;
-    const after = cells.findIndex((other, at) => at > index && other.level <= 3);
-    const inside = cells.slice(index + 1, after < 0 ? undefined : after);
+    const inside = cellsBelow(cells, index);
     const title = `Show or hide ${name}`;
     const others = findAll(heading.parentElement, ":scope > *").filter(
       (child) => child !== heading,
@@ -138,7 +138,7 @@ export class Teaching {
   show(at, comes = true) {
     const on = this.is(this.alone);
     const sections = this.sections();
-    this.at = Math.max(0, Math.min(at, sections.length - 1));
+    this.at = clamped(at, 0, sections.length - 1);
     sections.forEach(({ cells }, index) => {
       for (const cell of cells) cell.classList.toggle("lk-away", on && index !== this.at);
     });

@@ -2,9 +2,18 @@
 
 import { moments, rounds } from "../base/axis.js";
 import { attributes, html, spoken, svg } from "../base/dom.js";
-import { BOLD_LETTER, BRIEF, inside, LETTER, label, line, sized } from "../base/drawn.js";
+import {
+  BOLD_LETTER,
+  BRIEF,
+  inside,
+  LETTER,
+  label,
+  labelBefore,
+  line,
+  sized,
+} from "../base/drawn.js";
 import { KEYS, keys } from "../base/keyboard.js";
-import { cut, nearest, number } from "../base/numbers.js";
+import { clamped, cut, nearest, number } from "../base/numbers.js";
 
 /** @typedef {import("../scene.js").ChartScene} ChartScene */
 /** @typedef {import("../scene.js").ChartRow} ChartRow */
@@ -17,15 +26,17 @@ const BELOW = 42; // of the rows: the numbers of the axis, and what they are
 const NUMBERS = 46; // at the left of a row that has an axis of its own
 
 export class Chart {
+  at = -1; // what is pointed at, of that of which there is something to say
+  /** @type {(Point & { say: string })[]} */
+  items = [];
+  drawn = svg("g");
+  ring = svg("circle", { class: "lk-ring", r: 10 });
+  said = spoken("lk-said");
+
   constructor(model, el) {
     /** @type {ChartScene} */
     const state = JSON.parse(model.get("state"));
     this.scene = state;
-    this.at = -1; // what is pointed at, of that of which there is something to say
-    /** @type {(Point & { say: string })[]} */
-    this.items = [];
-    this.drawn = svg("g");
-    this.ring = svg("circle", { class: "lk-ring", r: 10 });
     const point = (event) => this.point(this.nearest(event));
     const on = () => this.to(this.at + 1);
     const back = () => this.to(this.at - 1);
@@ -36,7 +47,6 @@ export class Chart {
     const given = { class: "lk-timeline lk-chart", ...aria, ...hears, ...KEYS };
     this.svg = svg("svg", given, this.drawn, this.ring);
     this.svg.addEventListener("keydown", keys({ ...arrows, ...ends }));
-    this.said = spoken("lk-said");
     const title = html("div", {}, html("b", {}, state.title), ` ${state.words}`);
     el.append(
       title,
@@ -61,7 +71,7 @@ export class Chart {
     this.items = [];
     const nodes = this.axis(x, floor, seconds ? 1e-6 : 1, width - left - right);
     const quiet = { class: "lk-quiet" };
-    nodes.push(label(width - right, floor + 34, across, { ...quiet, "text-anchor": "end" }));
+    nodes.push(labelBefore(width - right, floor + 34, across, quiet));
     nodes.push(svg("text", { x: 4, y: 12, ...quiet }, up));
     for (const row of rows) {
       nodes.push(...this.row(row, x, top, left));
@@ -95,7 +105,7 @@ export class Chart {
     const y = (value) => floor - (value / (most || 1)) * (height - (bars ? 10 : PADDING));
     if (name) {
       const room = Math.floor((left - 8) / LETTER);
-      nodes.push(label(left - 8, top + height / 2 + 4, cut(name, room), { "text-anchor": "end" }));
+      nodes.push(labelBefore(left - 8, top + height / 2 + 4, cut(name, room)));
       nodes[0].append(svg("title", {}, name));
     }
     const first = x(this.scene.from);
@@ -113,7 +123,7 @@ export class Chart {
       const wide = (mark.marked ? BOLD_LETTER : LETTER) * (text?.length ?? 0);
       const isStep = marks[0].kind === "steps" && begin.y + 24 < floor;
       const beside = isStep ? begin.x + 8 : begin.x - wide / 2; // beside the line that comes down
-      const at = bars ? end + 6 : Math.max(left, Math.min(beside, last + 30 - wide));
+      const at = bars ? end + 6 : clamped(beside, left, last + 30 - wide);
       if (!text || at < free) continue;
       const given = {
         x: at,
@@ -132,10 +142,9 @@ export class Chart {
     return values.flatMap((value) => {
       const at = y(value / 1000);
       const name = value ? "lk-mark" : "lk-floor";
-      const given = { class: "lk-quiet", "text-anchor": "end" };
       return [
         line(first, at, last, at, { class: name }),
-        label(first - 8, at + 4, number(value), given),
+        labelBefore(first - 8, at + 4, number(value), { class: "lk-quiet" }),
       ];
     });
   }
@@ -178,5 +187,5 @@ export class Chart {
     this.said.textContent = item.say;
   }
 
-  to = (at) => this.point(Math.max(0, Math.min(this.items.length - 1, at)));
+  to = (at) => this.point(clamped(at, 0, this.items.length - 1));
 }

@@ -1,6 +1,6 @@
 // The plumbing: the parts of the pipeline, and at one moment what each holds and does.
 
-import { attributes, div, html } from "../base/dom.js";
+import { div, html } from "../base/dom.js";
 import { KEYS } from "../base/keyboard.js";
 import { number, time } from "../base/numbers.js";
 import { counted, filled } from "./words.js";
@@ -79,15 +79,18 @@ export function underWay({ bars, rows }, micros) {
 }
 
 export class Plumbing {
-  constructor() {
-    const aria = { role: "group", "aria-label": "The pipeline at the time of the playhead" };
-    this.node = attributes(div("lk-plumbing"), { ...aria, tabindex: 0, ...KEYS });
-    /** @type {Part[]} */
-    this.parts = [];
-    /** @type {Scene | null} */
-    this.scene = null;
-    this.structure = ""; // that which is built
-  }
+  /** @type {Part[]} */
+  parts = [];
+  /** @type {Scene | null} */
+  scene = null;
+  structure = ""; // that which is built
+  node = html("div", {
+    class: "lk-plumbing",
+    role: "group",
+    "aria-label": "The pipeline at the time of the playhead",
+    tabindex: 0,
+    ...KEYS,
+  });
 
   /** @param {Scene} scene */
   draw(scene) {

@@ -2,7 +2,7 @@
 // lessonkit/pictures/roofs.py draws the same for a notebook, and says why the axis is logarithmic.
 
 import { div, html, svg } from "../base/dom.js";
-import { LETTER, label, line, sized } from "../base/drawn.js";
+import { LETTER, label, labelBefore, line, sized } from "../base/drawn.js";
 import { number } from "../base/numbers.js";
 
 /** @typedef {import("../scene.js").RoofsScene} RoofsScene */
@@ -20,16 +20,17 @@ const OUT_OF_SIGHT = 10; // times the lowest roof; what allows more stands at th
 const MOST_TICKS = 6;
 
 export class Roofs {
+  /** @type {RoofsScene | undefined} */
+  scene;
+  /** @type {number | undefined} */
+  baseline; // samples per second of the run that is compared with
+  low = Infinity; // the axis grows, and never shrinks under a hand
+  high = 0;
+  svg = svg("svg", { class: "lk-timeline lk-chart lk-roofs", role: "img" });
+  title = html("b");
+  verdict = html("span");
+
   constructor(life) {
-    /** @type {RoofsScene | undefined} */
-    this.scene = undefined;
-    /** @type {number | undefined} */
-    this.baseline = undefined; // samples per second of the run that is compared with
-    this.low = Number.POSITIVE_INFINITY; // the axis grows, and never shrinks under a hand
-    this.high = 0;
-    this.svg = svg("svg", { class: "lk-timeline lk-chart lk-roofs", role: "img" });
-    this.title = html("b");
-    this.verdict = html("span");
     const words = " samples per second (logarithmic); ";
     const frame = life.watched(this.svg, (width) => this.draw(width));
     this.node = div("lk-roofs-of", html("div", {}, this.title, words, this.verdict), frame);
@@ -63,7 +64,7 @@ export class Roofs {
     /** @type {SVGElement[]} */
     const nodes = ticks.flatMap((rate, index) => [
       line(left, this.y(rate), width - right, this.y(rate), { class: "lk-mark" }),
-      label(left - 6, this.y(rate) + 4, texts[index], { class: "lk-quiet", "text-anchor": "end" }),
+      labelBefore(left - 6, this.y(rate) + 4, texts[index], { class: "lk-quiet" }),
     ]);
     parts.forEach((part, index) => {
       nodes.push(...this.beam(part, left + index * each, each, isTall));
@@ -117,16 +118,14 @@ export class Roofs {
     /** @type {SVGElement[]} */
     const nodes = [
       line(left, y, right, y, { class: "lk-run" }),
-      label(left + 4, y + 16, `the run: ${number(run)}`, { "text-anchor": "start" }),
+      svg("text", { x: left + 4, y: y + 16 }, `the run: ${number(run)}`),
     ];
     const top = this.y(roof);
     if (y - top < GAP) return nodes;
     const x = left + (at + 0.5) * each;
     const d = `M${x},${top + 3}V${y - 2}M${x - 4},${top + 8}l4,-5l4,5M${x - 4},${y - 7}l4,5l4,-5`;
-    const factor = `${number(roof / run)}×`;
-    const given = { "text-anchor": "start" };
-    nodes.push(svg("path", { d, class: "lk-gap" }), label(x + 8, (top + y) / 2 + 5, factor, given));
-    return nodes;
+    const factor = svg("text", { x: x + 8, y: (top + y) / 2 + 5 }, `${number(roof / run)}×`);
+    return [...nodes, svg("path", { d, class: "lk-gap" }), factor];
   }
 
   // One that is as fast as the run lies under its line.
@@ -138,10 +137,10 @@ export class Roofs {
   // It begins where the words of the run end, which it would cross.
   compared(left, right) {
     const y = this.y(this.baseline);
-    const given = { class: "lk-quiet lk-inside", "text-anchor": "end" };
+    const words = `the baseline run: ${number(this.baseline)}`;
     return [
       line(left + WORDS, y, right, y, { class: "lk-run lk-other" }),
-      label(right - 4, y + 14, `the baseline run: ${number(this.baseline)}`, given),
+      labelBefore(right - 4, y + 14, words, { class: "lk-quiet lk-inside" }),
     ];
   }
 }

@@ -4,6 +4,7 @@
 import { moments, rounds } from "../base/axis.js";
 import { attributes, div, html } from "../base/dom.js";
 import { KEYS } from "../base/keyboard.js";
+import { clamped } from "../base/numbers.js";
 import { FINEST, LEFT, RIGHT } from "./timeline.js";
 
 /** @typedef {import("../scene.js").StripScene} StripScene */
@@ -30,11 +31,14 @@ const waitsForOthers = (of, step, end) => ({ from: of[3 * step + 2], to: end });
 const STRETCHES = [works, waitsForData, waitsForOthers];
 
 export class Strip {
+  /** @type {((rank: number) => void) | null} */
+  choose = null; // called with the rank whose timeline is wanted, where a kernel can answer
+  row = LEAST_ROW; // how high a row is
+  ranks = 1;
+  keys = div("lk-keys");
+  said = html("p", { class: "lk-ranks" });
+
   constructor() {
-    /** @type {((rank: number) => void) | null} */
-    this.choose = null; // called with the rank whose timeline is wanted, where a kernel can answer
-    this.row = LEAST_ROW; // how high a row is
-    this.ranks = 1;
     const onclick = (event) => this.choose?.(this.rankAt(event.offsetY));
     const onpointermove = ({ offsetY }) => {
       this.canvas.title = `rank ${this.rankAt(offsetY)}`; // a row may be a pixel high
@@ -42,13 +46,11 @@ export class Strip {
     this.canvas = html("canvas", { role: "img", onclick, onpointermove });
     this.rank = html("select", { onchange: () => this.choose(Number(this.rank.value)), ...KEYS });
     this.picker = html("label", { class: "lk-rank" }, "timeline of ", this.rank);
-    this.keys = div("lk-keys");
-    this.said = html("p", { class: "lk-ranks" });
     this.node = div("lk-strip", this.canvas, this.keys, this.said);
     this.node.hidden = true;
   }
 
-  rankAt = (y) => Math.max(0, Math.min(this.ranks - 1, Math.floor(y / this.row)));
+  rankAt = (y) => clamped(Math.floor(y / this.row), 0, this.ranks - 1);
 
   /**
    * @param {StripScene | null} strip
@@ -62,7 +64,7 @@ export class Strip {
     if (!strip) return;
     const { ranks, rank, colours, words } = strip;
     this.ranks = ranks;
-    this.row = Math.max(LEAST_ROW, Math.min(THICKEST_ROW, Math.floor(HIGHEST_STRIP / ranks)));
+    this.row = clamped(Math.floor(HIGHEST_STRIP / ranks), LEAST_ROW, THICKEST_ROW);
     this.canvas.classList.toggle("lk-can-choose", this.choose !== null);
     this.picker.hidden = !this.choose || ranks === 1;
     if (this.rank.length !== ranks) {

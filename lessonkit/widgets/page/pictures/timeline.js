@@ -11,12 +11,13 @@ import {
   inside,
   LETTER,
   label,
+  labelBefore,
   line,
   sized,
   TILE,
 } from "../base/drawn.js";
 import { KEYS, keys } from "../base/keyboard.js";
-import { cut, size, time } from "../base/numbers.js";
+import { clamped, cut, size, time } from "../base/numbers.js";
 import { envelopeOf, isDense } from "./envelope.js";
 import { BAND, BOTTOM, heightsOf, TOP } from "./heights.js";
 import { written } from "./labels.js";
@@ -72,6 +73,30 @@ const HEARD = {
 };
 
 export class Timeline {
+  /** @type {Scene | null} */
+  scene = null;
+  /** @type {Scene | null} */
+  other = null; // a second run on the same axis
+  isPinned = false; // whether that one is the baseline run, and not a real one
+  least = 0; // what the axis has room for in any case
+  limit = 0; // the earliest end of such a run, if it is to be drawn
+  held = 0; // the end of the axis while a hand is on a bar; 0 without one
+  time = 0;
+  isMoved = false; // whether the playhead is where a hand has put it
+  bar = -1; // the one that is pointed at
+  show = { path: false, waits: true, memory: false, limit: false };
+  /** @type {Set<number>} */
+  dense = new Set(); // the rows that are drawn as envelopes
+  /** @type {Map<number, string>} */
+  numbers = new Map(); // what is written on bars of work
+  width = 0;
+  /** @type {Drawn[]} */
+  bars = [];
+  named = ""; // what the names of rows were drawn from
+  /** @type {(Stretch & { node: SVGElement }) | null} */
+  ended = null; // the text at the end of the second run
+  hatch = unique("hatch");
+
   /**
    * @param {object} given
    * @param {number} given.height pixels, if names and labels have room, and lanes need them
@@ -82,29 +107,6 @@ export class Timeline {
     this.height = height;
     this.onTime = onTime;
     this.onBar = onBar;
-    /** @type {Scene | null} */
-    this.scene = null;
-    /** @type {Scene | null} */
-    this.other = null; // a second run on the same axis
-    this.isPinned = false; // whether that one is the baseline run, and not a real one
-    this.least = 0; // what the axis has room for in any case
-    this.limit = 0; // the earliest end of such a run, if it is to be drawn
-    this.held = 0; // the end of the axis while a hand is on a bar; 0 without one
-    this.time = 0;
-    this.isMoved = false; // whether the playhead is where a hand has put it
-    this.bar = -1; // the one that is pointed at
-    this.show = { path: false, waits: true, memory: false, limit: false };
-    /** @type {Set<number>} */
-    this.dense = new Set(); // the rows that are drawn as envelopes
-    /** @type {Map<number, string>} */
-    this.numbers = new Map(); // what is written on bars of work
-    this.width = 0;
-    /** @type {Drawn[]} */
-    this.bars = [];
-    this.named = ""; // what the names of rows were drawn from
-    /** @type {(Stretch & { node: SVGElement }) | null} */
-    this.ended = null; // the text at the end of the second run
-    this.hatch = unique("hatch");
     const layer = (name) => svg("g", { class: `lk-${name}` });
     this.layer = {
       grid: layer("grid"),
@@ -142,7 +144,7 @@ export class Timeline {
   x = (micros) => LEFT + (micros / this.end) * (this.width - LEFT - RIGHT);
 
   timeAt(x) {
-    return Math.max(0, Math.min(this.end, ((x - LEFT) / (this.width - LEFT - RIGHT)) * this.end));
+    return clamped(((x - LEFT) / (this.width - LEFT - RIGHT)) * this.end, 0, this.end);
   }
 
   measure() {
@@ -250,18 +252,17 @@ export class Timeline {
     const high = this.highOf(index);
     const top = this.tops[index];
     const short = cut(stage, 10);
-    const last = { "text-anchor": "end" };
     // A lane of workers is always the same one, so each has its number.
     const isOne = lanes === 1 || high < LOW || this.dense.has(index);
     const isNumbered = !isOne && /^Worker( \d+)?$/.test(stage);
     const numbers = Array.from({ length: isNumbered ? lanes : 0 }, (_, lane) => {
-      return label(LEFT - 10, top + (lane + 0.5) * high + 4, lane, last);
+      return labelBefore(LEFT - 10, top + (lane + 0.5) * high + 4, lane);
     });
     // In these marks a name that is written from right to left does not turn around what is
     // beside it.
     const isCounted = lanes > 1 && this.shares[index] === 1 && !isNumbered;
     const text = isCounted ? `\u2068${short}\u2069 ×${lanes}` : short;
-    const node = label(LEFT - (isNumbered ? 30 : 10), top + (lanes * high) / 2 + 4, text, last);
+    const node = labelBefore(LEFT - (isNumbered ? 30 : 10), top + (lanes * high) / 2 + 4, text);
     node.append(svg("title", {}, stage));
     return [node, ...numbers];
   }
@@ -555,7 +556,7 @@ export class Timeline {
     const top = bytes.length ? size(most) : `${most} elements`;
     this.layer.track.append(
       svg("path", { d: `M${LEFT},${floor}${stairs.join("")}H${this.x(this.scene.end)}V${floor}Z` }),
-      label(LEFT - 10, floor - 8, "Memory", { "text-anchor": "end" }),
+      labelBefore(LEFT - 10, floor - 8, "Memory"),
       svg("text", { x: LEFT + 4, y: floor - TRACK + 30 }, `at most ${top}`),
     );
   }
@@ -568,7 +569,7 @@ export class Timeline {
    */
   seek(micros, isMoved = true) {
     this.isMoved = isMoved;
-    this.time = Math.max(0, Math.min(this.end, micros));
+    this.time = clamped(micros, 0, this.end);
     const x = this.x(this.time);
     this.head.setAttribute("transform", `translate(${x.toFixed(1)},${TOP})`);
     attributes(this.headLine, { y2: this.floor - TOP });

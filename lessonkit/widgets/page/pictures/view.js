@@ -22,30 +22,34 @@ const LIMIT = "limit: "; // how the name of that figure begins
 const STILL = 700; // ms between steps where the reader wants no motion
 
 export class View {
+  /** @type {Scene | null} */
+  scene = null;
+  /** @type {Scene | null} */
+  first = null; // the run at the start of the controls, with which all others are compared
+  /** @type {Scene | null} */
+  pinned = null; // the baseline run
+  /** @type {Scene | null} */
+  real = null; // the same pipeline, run for real
+  /** @type {{ follow: (bar: number) => void } | null} */
+  formula = null;
+  /** @type {import("./roofs.js").Roofs | null} */
+  roofs = null; // where a lesson wants them
+  main = ""; // how the name of the large figure begins: what a learner looks for
+  answer = ""; // or the sentence that names that figure
+  looked = () => {}; // called when a learner has chosen what is shown
+  isChosen = false; // whether a learner has chosen how fast it plays
+  isOpen = false; // of several ranks, whether the timeline of one is shown
+  isUnfolded = false; // whether the plumbing is seen
+  playing = 0; // the frame that is asked for while it plays
+  due = 0; // and the one in which it is drawn
+  head = div("lk-result");
+  figures = div("lk-figures");
+  said = spoken("lk-said");
+  words = div("lk-words"); // the picture, for screen readers
+  plumbing = new Plumbing();
+  strip = new Strip();
+
   constructor(life) {
-    /** @type {Scene | null} */
-    this.scene = null;
-    /** @type {Scene | null} */
-    this.first = null; // the run at the start of the controls, with which all others are compared
-    /** @type {Scene | null} */
-    this.pinned = null; // the baseline run
-    /** @type {Scene | null} */
-    this.real = null; // the same pipeline, run for real
-    /** @type {{ follow: (bar: number) => void } | null} */
-    this.formula = null;
-    this.looked = () => {}; // called when a learner has chosen what is shown
-    this.isChosen = false; // whether a learner has chosen how fast it plays
-    this.playing = 0; // the frame that is asked for while it plays
-    this.due = 0; // and the one in which it is drawn
-    /** @type {import("./roofs.js").Roofs | null} */
-    this.roofs = null; // where a lesson wants them
-    this.isOpen = false; // of several ranks, whether the timeline of one is shown
-    this.head = div("lk-result");
-    this.figures = div("lk-figures");
-    this.main = ""; // how the name of the large figure begins: what a learner looks for
-    this.answer = ""; // or the sentence that names that figure
-    this.said = spoken("lk-said");
-    this.plumbing = new Plumbing();
     const onBar = (bar) => this.point(bar);
     this.timeline = new Timeline({ height: HEIGHT, onTime: this.at, onBar });
     this.playButton = button("play", "Play", () => this.play(), { class: "lk-play" });
@@ -58,7 +62,6 @@ export class View {
     const first = button("|◀", "To the start", () => this.timeline.seek(0));
     const back = button("◀|", "One step back", () => this.timeline.step(-1));
     const on = button("|▶", "One step on", () => this.timeline.step(1));
-    this.isUnfolded = false; // whether the plumbing is seen
     /** @type {Record<string, HTMLElement>} */
     this.switches = {
       path: this.toggle("path", "critical path"),
@@ -70,13 +73,11 @@ export class View {
     const { limit, ...others } = this.switches;
     const parts = [this.playButton, first, back, on, this.slower, ...Object.values(others)];
     this.tools = div("lk-tools lk-run", ...parts);
-    this.words = div("lk-words"); // the picture, for screen readers
     this.frame = life.watched(this.timeline.svg, (width) => {
       if (!this.scene || width === this.timeline.width) return;
       this.timeline.draw(this.scene, width);
       this.drawStrip();
     });
-    this.strip = new Strip();
     const ontoggle = () => {
       if (this.scene?.strip) this.toggled();
     };

@@ -2,9 +2,9 @@
 
 import { rounds } from "../base/axis.js";
 import { attributes, html, spoken, svg } from "../base/dom.js";
-import { inside, LETTER, label, line, sized } from "../base/drawn.js";
+import { inside, LETTER, label, labelBefore, line, sized } from "../base/drawn.js";
 import { KEYS, take } from "../base/keyboard.js";
-import { isStep, nearest, number } from "../base/numbers.js";
+import { clamped, isStep, nearest, number } from "../base/numbers.js";
 import { NARROWEST, RIGHT } from "../pictures/timeline.js";
 
 /** @typedef {import("./question.js").Answer} Answer */
@@ -44,6 +44,13 @@ const hint = (within) =>
 export class Curve {
   static kind = "curve";
 
+  isHeld = false; // whether a hand draws
+  width = 0;
+  /** @type {Truth | null} */
+  right = null;
+  line = svg("path", { class: "lk-drawn" });
+  start = svg("circle", { class: "lk-first", r: 7 });
+
   /**
    * @param {import("../base/life.js").Life} life
    * @param {CurveState} state
@@ -59,17 +66,11 @@ export class Curve {
     this.within = within;
     this.changed = changed;
     this.places = values.slice(1).map(() => UNDRAWN);
-    this.isHeld = false; // whether a hand draws
-    this.width = 0;
-    /** @type {Truth | null} */
-    this.right = null;
     const layer = (name) => svg("g", { class: `lk-${name}` });
     this.grid = layer("grid");
     this.axis = layer("axis");
     this.truth = layer("true");
-    this.line = svg("path", { class: "lk-drawn" });
     this.points = this.places.map((_, point) => this.pointOf(point));
-    this.start = svg("circle", { class: "lk-first", r: 7 });
     this.given = svg("text", {}, this.says(first));
     const marks = [this.start, ...this.points, this.given];
     const drawn = [this.grid, this.axis, this.truth, this.line, ...marks];
@@ -194,14 +195,13 @@ export class Curve {
 
   drawAxes() {
     const right = this.width - RIGHT;
-    const last = { "text-anchor": "end" };
     const marks = rounds(0, this.steps * this.step, 5).map((value) => value / this.step);
     const across = (mark) => line(FLOOR - 8, this.y(mark), right, this.y(mark));
     this.grid.replaceChildren(...marks.map(across));
     this.axis.replaceChildren(
       ...this.values.map((value, point) => label(this.x(point), PLOT + 20, value)),
-      ...marks.map((mark) => label(FLOOR - 12, this.y(mark) + 4, number(mark * this.step), last)),
-      label(right, PLOT + 36, this.knob, last),
+      ...marks.map((mark) => labelBefore(FLOOR - 12, this.y(mark) + 4, number(mark * this.step))),
+      labelBefore(right, PLOT + 36, this.knob),
       svg("text", { x: 2, y: 10 }, this.unit && `${this.unit}, for each value of ${this.knob}`),
     );
   }
@@ -239,7 +239,7 @@ export class Curve {
   }
 
   put(point, place) {
-    this.places[point] = Math.max(0, Math.min(this.steps, place));
+    this.places[point] = clamped(place, 0, this.steps);
     this.draw();
     this.said.textContent = `${this.nameOf(point)}: ${this.where(point)}`;
   }

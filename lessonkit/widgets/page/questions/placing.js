@@ -2,9 +2,9 @@
 // steps.
 
 import { attributes, div, spoken, svg } from "../base/dom.js";
-import { inside, label, sized } from "../base/drawn.js";
+import { inside, label, labelBefore, sized } from "../base/drawn.js";
 import { KEYS, take } from "../base/keyboard.js";
-import { isStep, time } from "../base/numbers.js";
+import { clamped, isStep, time } from "../base/numbers.js";
 import { BOTTOM, GAP, TOP } from "../pictures/heights.js";
 import { LEFT, NARROWEST, Timeline } from "../pictures/timeline.js";
 
@@ -87,6 +87,16 @@ export function lanesOf(bars, places, rows, held, before) {
 export class Placing extends Timeline {
   static kind = "placing";
 
+  picked = -1; // the bar that a hand or the keyboard moves
+  before = IN_TRAY; // where that one was
+  /** @type {{ x: number, y: number } | null} */
+  grip = null; // where on the bar the hand is
+  /** @type {GivenBar[]} */
+  placed = []; // where the learner had put the bars, once they are corrected
+  tray = labelBefore(LEFT - 10, 0, "to place");
+  shadow = svg("rect", { class: "lk-shadow", rx: 3, style: "display: none" });
+  theirs = svg("g", { class: "lk-theirs" });
+
   /**
    * @param {import("../base/life.js").Life} life
    * @param {PlacingState} state
@@ -101,18 +111,9 @@ export class Placing extends Timeline {
     this.perStep = step; // microseconds
     this.steps = steps;
     this.changed = changed;
-    this.picked = -1; // the bar that a hand or the keyboard moves
-    this.before = IN_TRAY; // where that one was
-    /** @type {{ x: number, y: number } | null} */
-    this.grip = null; // where on the bar the hand is
-    /** @type {GivenBar[]} */
-    this.placed = []; // where the learner had put the bars, once they are corrected
     this.places = bars.map(() => IN_TRAY); // in steps
     this.lanes = bars.map(() => 0);
     this.toPlace = bars.map((bar, index) => ({ ...bar, ...this.nodesOf(bar, index) }));
-    this.tray = label(LEFT - 10, 0, "to place", { "text-anchor": "end" });
-    this.shadow = svg("rect", { class: "lk-shadow", rx: 3, style: "display: none" });
-    this.theirs = svg("g", { class: "lk-theirs" });
     const { grid, names, ghosts, axis, bars: front } = this.layer;
     this.svg.replaceChildren(grid, names, ghosts, axis, this.tray, this.shadow, this.theirs, front);
     front.append(...this.toPlace.map(({ node }) => node));
@@ -242,7 +243,7 @@ export class Placing extends Timeline {
   // ---- picking up, moving, putting down ----
 
   clamp(bar, place) {
-    return Math.max(0, Math.min(place, this.steps - this.toPlace[bar].length));
+    return clamped(place, 0, this.steps - this.toPlace[bar].length);
   }
 
   pick(bar) {

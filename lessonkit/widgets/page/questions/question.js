@@ -45,6 +45,21 @@ const REGRET = 30000; // ms in which tries that were forgotten can be brought ba
 const LAST_TIME = "This is your answer from last time. You have not committed to it yet.";
 
 export class Question {
+  /** @type {Try[]} */
+  tried = []; // as the record has them
+  awaits = false; // whether an answer was committed to, and not judged yet
+  committed = ""; // the last answer that was, with its round
+  shown; // whether the learner asked for the answer
+  waits; // whether the teacher has not shown the verdict yet
+  verdict; // the last one, or the one that was right
+  heard; // the last one that came, which may still wait
+  isHeard = false; // whether the page can ask it to show its run
+  /** @type {View | null} */
+  view = null;
+  said = spoken("lk-verdict");
+  list = div("lk-tries");
+  undo = div("lk-undo");
+
   constructor(whole, el) {
     const model = whole.part();
     this.whole = whole;
@@ -71,24 +86,10 @@ export class Question {
         () => this.ask({ do: "reveal" }),
       ),
     );
-    this.said = spoken("lk-verdict");
-    this.list = div("lk-tries");
-    /** @type {Try[]} */
-    this.tried = []; // as the record has them
-    this.awaits = false; // whether an answer was committed to, and not judged yet
-    this.committed = ""; // the last answer that was, with its round
-    this.shown = undefined; // whether the learner asked for the answer
-    this.waits = undefined; // whether the teacher has not shown the verdict yet
-    this.verdict = undefined; // the last one, or the one that was right
-    this.heard = undefined; // the last one that came, which may still wait
     this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el), PRIMARY);
     this.again = button("ask me again", "Ask me again, and forget my tries", () => this.forget());
-    /** @type {View | null} */
-    this.view = null;
     this.later = model.timer();
     this.regret = model.timer();
-    this.undo = div("lk-undo");
-    this.isHeard = false; // whether the page can ask it to show its run
     const asked = [question(`${state.asks} `, state.question), this.answer.node, this.sure.node];
     this.card = div("lk-card-of lk-predict", ...asked, this.tools, this.said, this.list, this.undo);
     el.append(this.card);
