@@ -148,21 +148,22 @@ def vote() -> Ballot:
         "Your GPU is busy 40 % of the time, and the loop loads only between two steps. A vendor "
         "promises a storage system that makes training three times as fast. What do you answer?"
     )
-    right = "B: It cannot be; 2.5 times is the most that any loader can reach"
+    right = "B: It cannot be; 2.5 times is the most"
     wrong = [
         (
-            "A: Buy it: 60 % of the time is waiting, so a lot more than three times can be gained",
-            "Take all of the waiting away: the steps that filled 40 % of the time are still there. "
-            "100 / 40 is 2.5, however good the storage is.",
+            "A: Why not? Buy it",
+            "60 % of the time is waiting, true. Take all of it away: the steps that filled the other 40 % "
+            "are still there. 100 / 40 is 2.5, however good the storage is.",
         ),
         (
             "C: It cannot be; 1.7 times is the most",
             "1 / 0.6 is what is left if the *busy* time goes. The busy time is what stays: 1 / 0.4.",
         ),
         (
-            "D: It cannot be; loading in the background makes it twice as fast at best",
-            "A factor of two needs two jobs that take equally long. Here loading takes 60 and the steps 40: "
-            "side by side that is 100 / 60 = 1.7. And a faster storage shortens the 60 as well.",
+            "D: It cannot be; twice is the most",
+            "A factor of two needs two jobs that take equally long and overlap. Here loading takes 60 and "
+            "the steps 40: side by side that is 100 / 60 = 1.7. And a faster storage shortens the 60 as "
+            "well.",
         ),
     ]
     why = (

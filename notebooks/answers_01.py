@@ -154,26 +154,27 @@ def vote() -> Ballot:
     question = (
         f"Three reads of four take {milliseconds(read)}, and every fourth takes {milliseconds(slow)}; a step "
         f"takes {milliseconds(train)}. With prefetch(1) the accelerator is busy {percent(once)} of the time. "
-        "Four colleagues know what to do. Who is right?"
+        "What do you do?"
     )
-    right = "B: find out why every fourth read is slow, and mend that"
+    right = "B: find out why every fourth read is slow"
     wrong = [
         (
-            f"A: prefetch(5), because {slow / train:.0f} steps last as long as the slow read",
-            f"The rule of the challenge, and {percent(five)} busy. It helped there because the reader had "
-            "time to fill the buffer again. Here three reads and a slow one take "
-            f"{milliseconds(every * average)}, and the four steps only {milliseconds(every * train)}: the "
-            "buffer never fills.",
+            f"A: prefetch({slow / train:.0f})",
+            f"{slow / train:.0f} steps last as long as the slow read: the rule of the challenge, and "
+            f"{percent(five)} busy. It helped there because the reader had time to fill the buffer again. "
+            f"Here three reads and a slow one take {milliseconds(every * average)}, and the four steps only "
+            f"{milliseconds(every * train)}: the buffer never fills.",
         ),
         (
-            "C: prefetch(100), because more is safer",
-            f"{percent(hundred)} busy, for a hundred samples' worth of memory. A buffer hands over what was "
-            "read, and the reader is behind from the start.",
+            "C: prefetch(100)",
+            f"Larger is not safer: {percent(hundred)} busy, for a hundred samples' worth of memory. A buffer "
+            "hands over what was read, and the reader is behind from the start.",
         ),
         (
-            "D: nothing, because one slot already overlaps the two jobs",
-            f"It does, and each sample still takes as long as the slower side: {milliseconds(average)} for a "
-            f"read on average, {milliseconds(train)} for a step. The slower side can be mended.",
+            "D: nothing more",
+            "One slot does overlap the two jobs, and each sample still takes as long as the slower side: "
+            f"{milliseconds(average)} for a read on average, {milliseconds(train)} for a step. The slower "
+            "side can be mended.",
         ),
     ]
     why = (

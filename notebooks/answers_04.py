@@ -127,20 +127,20 @@ def vote() -> Ballot:
     right = "D: after the read"
     wrong = [
         (
-            "A: after the decoding, because that is expensive",
-            f"It would be the best place, if it were smaller: {images:,} × {size(decoded)} are "
-            f"{size(images * decoded)}, and {size(free)} are free. The machine would swap, or the job "
-            "would end out of memory.",
+            "A: after the decoding",
+            "The expensive work is done there, so it would be the best place, if images were smaller: "
+            f"{images:,} × {size(decoded)} are {size(images * decoded)}, and {size(free)} are free. The "
+            "machine would swap, or the job would end out of memory.",
         ),
         (
-            "B: after the crop, because that is small enough",
+            "B: after the crop",
             f"{size(images * cropped)} fit, and the run would be the fastest of all. But every epoch would "
             "then see the crops of the first one.",
         ),
         (
-            "C: nowhere, because no good place fits",
-            f"The decoding stays in every epoch, true. The disk need not: {size(images * stored)} fit, and "
-            "the disk is slow.",
+            "C: nowhere",
+            "No place is perfect, and the decoding stays in every epoch, true. The disk need not: "
+            f"{size(images * stored)} fit, and the disk is slow.",
         ),
     ]
     why = (

@@ -135,20 +135,21 @@ def vote() -> Ballot:
         f"follows. With every rule and AUTOTUNE an epoch takes {milliseconds(after)} instead of "
         f"{milliseconds(before)}. What gets it below 1 s?"
     )
-    right = "D: an interleave in place of flat_map"
+    right = "A: an interleave in place of flat_map"
     wrong = [
         (
-            "A: more cores, so that AUTOTUNE can give the map more calls",
-            "The map has as many calls as it needs, and waits for samples. Eight openings of 300 ms, one "
-            "after the other, take 2.4 s, whatever the map does.",
+            "B: more cores",
+            "AUTOTUNE could give the map more calls. But it has as many as it needs, and waits for samples. "
+            "Eight openings of 300 ms, one after the other, take 2.4 s, whatever the map does.",
         ),
         (
-            "B: a larger budget of memory, so that the prefetch gets more slots",
-            "A buffer bridges a wait if the reader is faster on average. This one gives 3 samples in 345 ms, "
-            "and a step takes 10: the slots stay empty, however many there are.",
+            "C: a larger budget of memory",
+            "The prefetch could have more slots. But a buffer bridges a wait if the reader is faster on "
+            "average. This one gives 3 samples in 345 ms, and a step takes 10: the slots stay empty, "
+            "however many there are.",
         ),
         (
-            "C: map_and_batch_fusion, which is the only rule that is left",
+            "D: map_and_batch_fusion, the only rule that is left",
             "A fusion saves handing elements on: microseconds. The time is in the rows before the map.",
         ),
     ]

@@ -134,31 +134,40 @@ def measured() -> Any:
 
 
 def vote() -> Ballot:
-    """Explain what twice as many workers change."""
+    """Explain what ends the wait for every fourth batch."""
+    batch, step, workers, more, ahead = 0.600, 0.100, 4, 2, 8
+    enough = workers + more
+    wait = batch - workers * step
     question = (
-        "Making a batch takes 800 ms, and a training step takes 100 ms. You change "
-        "num_workers from 4 to 8. What happens?"
+        f"Making a batch takes {milliseconds(batch)}, and a training step takes {milliseconds(step)}. With "
+        f"four workers the loop waits for {milliseconds(wait)} at every fourth batch, as long as the epoch "
+        "lasts. What ends that?"
     )
-    right = "B: batches come twice as often, but the first one comes no sooner"
+    right = "D: two more workers"
     wrong = [
         (
-            "A: all batches come twice as often, the first one in half the time",
-            "Two workers would have to share a batch. One of them makes all of it, in the same 800 ms.",
+            f"A: prefetch_factor={ahead} instead of 2",
+            f"That makes {workers * ahead} index lists instead of {workers * 2}, and not one batch. However "
+            "many lists lie in their queues, four workers finish "
+            f"four batches in {milliseconds(batch)}, and the loop trains on four in "
+            f"{milliseconds(workers * step)}.",
         ),
         (
-            "C: nothing, because prefetch_factor=2 allows only two batches ahead",
-            "Two for *each* worker: eight index lists become sixteen. And an index list is not yet a "
-            "batch; how many are made together is the number of workers.",
+            "B: persistent_workers=True",
+            "Persistent workers keep their state, not the data, and are started only once. That helps at "
+            "the beginning of an epoch. In the middle of it each batch is still made anew, in "
+            f"{milliseconds(batch)}.",
         ),
         (
-            "D: nothing changes in total, because every eighth batch is slow instead of every fourth",
-            "Then the loop would wait twice as long each time. It does not wait at all: eight steps of 100 "
-            "ms take 800 ms, as long as the next eight batches.",
+            "C: half the batch size",
+            f"Half a batch is made in {milliseconds(batch / 2)}, and a step on it takes "
+            f"{milliseconds(step / 2)}. Four batches last for {milliseconds(workers * step / 2)} now: the "
+            "loop waits half as long, twice as often.",
         ),
     ]
     why = (
-        "Eight workers make eight batches in parallel, but each batch is still made by one "
-        "worker, in 800 ms. The first comes a little later, because eight workers have to be "
-        "started."
+        f"Six workers finish six batches in {milliseconds(batch)}, and six steps last as long: "
+        f"{milliseconds(enough * step)}. The first batch of an epoch comes no sooner, because one worker "
+        "makes all of it."
     )
     return ballot(question, right, wrong, why)

@@ -7,11 +7,13 @@ from random import Random
 from typing import Any
 
 from lessonkit import Trace, benchmark
+from lessonkit.widgets.goals import Attempt, Goal
 from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 __all__ = [
     "around",
+    "bandwidth",
     "busy_after_first",
     "late",
     "late_steps",
@@ -217,6 +219,18 @@ def not_once(job: Callable[..., Any], samples: int) -> Callable[[Any], int]:
         return samples - len(set(seen)) + len(seen) - len(set(seen))
 
     return measure
+
+
+def bandwidth(*, at_most: float) -> Goal:
+    """Ask for *at_most* this number of bytes per second from the storage system."""
+
+    def bought(tried: Attempt) -> float:
+        return float(tried.values["bandwidth"])
+
+    def text(per_second: float) -> str:
+        return f"{per_second / 1e6:g} MB/s"
+
+    return Goal("bandwidth", bought, text, at_most)
 
 
 def vote() -> Ballot:

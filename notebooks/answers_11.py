@@ -376,17 +376,17 @@ def vote() -> Ballot:
     right = "D: leave the loader alone"
     wrong = [
         (
-            "A: take the 8 workers, because 4 % is better than nothing",
-            "4 ± 5 % is what the same setting may differ by when it runs again. Eight processes are "
-            "certain, and the saving is not.",
+            "A: take the 8 workers",
+            "4 % would be better than nothing. 4 ± 5 % is what the same setting may differ by when it runs "
+            "again. Eight processes are certain, and the saving is not.",
         ),
         (
-            "B: try 16 and 32, because 6 % are still to be had",
+            "B: try 16 and 32",
             "The 6 % are for a loader that takes no time at all. Real workers take cores and memory, and "
             "the way from 4 to 8 has just shown what they bring.",
         ),
         (
-            "C: buy a second GPU, because this one is busy computing all the time",
+            "C: buy a second GPU",
             "GPU-util says that *some* kernel was running, also one that waits for another GPU, or a small "
             "one that fills a tenth of the chip. It is no proof that the GPU computes all the time. "
             "Profile the step.",
