@@ -43,7 +43,8 @@ def total(
         ),
         (
             open + samples * (read + train),
-            f"That is one epoch. The loop runs {epochs}, and each goes through the file from its beginning.",
+            f"One epoch takes that long. The loop runs {epochs}, and each goes through the file from its "
+            "beginning.",
         ),
         (
             samples * (open + read + train),
@@ -72,7 +73,7 @@ def total(
         ),
         (
             epochs * samples * read,
-            "That is the reading alone. Opening and training take "
+            "The reads alone take that long. Opening and training take "
             f"{milliseconds(epochs * (open + samples * train))} more, and nothing is read meanwhile.",
         ),
     ]
@@ -87,7 +88,7 @@ def busy(read: float, train: float, before: float) -> dict[str, Any]:
     wrong = [
         (
             before,
-            "That is the share of the slower model. Its steps became shorter; opening and reading did not.",
+            "The slower model had that share. Its steps became shorter; opening and reading did not.",
         ),
         (
             2 * before,
@@ -116,7 +117,7 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
     wrong = [
         (
             open / samples + read + train,
-            f"That is the time with {samples} samples. The file is still opened once, and now 20 samples "
+            f"So it was with {samples} samples. The file is still opened once, and now 20 samples "
             "share that cost.",
         ),
         (

@@ -37,8 +37,8 @@ def two_epochs(
     wrong = [
         (
             epochs * in_turn,
-            "That is the time without prefetch. Neither job gets faster, but now samples are read while the "
-            "model trains.",
+            "Without prefetch it takes that long. Neither job gets faster, but now samples are read while "
+            "the model trains.",
         ),
         (
             epochs * in_turn / 2,
@@ -58,13 +58,13 @@ def two_epochs(
         ),
         (
             epochs * samples * read,
-            "That is the reading alone. The first sample of an epoch has to wait until the file is open, "
-            "and nothing hides that wait.",
+            "The reads alone take that long. But the first sample of an epoch has to wait until the file is "
+            "open, and nothing hides that wait.",
         ),
         (
             epochs * samples * train,
-            "That is the training alone. A step cannot begin before its sample is read, and reading takes "
-            "longer than training.",
+            "You counted the training steps and nothing else. A step cannot begin before its sample is "
+            "read, and reading takes longer than training.",
         ),
     ]
     why = "Each epoch opens the file, reads three times without a pause, and then trains on the last sample."
@@ -94,8 +94,8 @@ def hundred(open: float, read: float, train: float, epochs: int) -> dict[str, An
     wrong = [
         (
             epochs * 20 * train,
-            "That is the training alone. A buffer hands over what was read; it cannot read faster than the "
-            "file allows.",
+            "The steps alone would take that long, with every sample there in time. A buffer hands over "
+            "what was read; it cannot read faster than the file allows.",
         ),
         (
             epochs * (open + 20 * train + train),
@@ -127,7 +127,8 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
         ),
         (
             run.samples * train,
-            "That is the training alone. The wait for the very first sample remains.",
+            f"No run of {run.samples} steps is shorter than that, and this one also waits for its first "
+            "sample.",
         ),
         (
             one_slot / 3,

@@ -71,7 +71,7 @@ def each_sample(one_file: Dataset, in_turn: Dataset, together: Dataset) -> dict[
         ),
         (
             benchmark(together).per_sample / 2,
-            "That is shorter than a training step. A step takes 10 ms, so no way of reading makes a sample "
+            "A training step alone takes 10 ms, so no way of reading makes a sample "
             "take less than that.",
         ),
     ]
@@ -111,7 +111,7 @@ def opened_early() -> dict[str, Any]:
     wrong = [
         (
             1,
-            "That is the file whose turn it is. In tf.data two more are opened ahead of it.",
+            "One file is in the cycle, and tf.data opens two more ahead of it.",
         ),
         (2, "Almost. Ahead of the cycle tf.data opens not one file but 2 × cycle_length."),
         (

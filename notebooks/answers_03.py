@@ -32,7 +32,7 @@ def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[s
         ),
         (
             [open / 20 + read + map / calls + train for calls in counts],
-            "That is a sum as in lesson 00, with a shorter map. But the calls also read and map while the "
+            "You added as in lesson 00, with a shorter map. But the calls also read and map while the "
             "model trains, so the times no longer add up.",
         ),
         (
@@ -66,7 +66,7 @@ def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
         ),
         (
             before - 6 * MAP / 2,
-            "That is a sum as in lesson 00, with half the map. But the calls also work while the model "
+            "Half the map, in a sum as in lesson 00. But the calls also work while the model "
             "trains, so the times no longer add up.",
         ),
         (
@@ -76,7 +76,7 @@ def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
         ),
         (
             benchmark(one_call).duration,
-            "That is the time of a single call, which works ahead of training. Two calls share the work.",
+            "A single call takes that long, because it works ahead of training. Two calls share the work.",
         ),
     ]
     why = (
@@ -112,8 +112,7 @@ def prefetch_before(two_calls: Any) -> dict[str, Any]:
     wrong = [
         (
             benchmark(dataset, **options).per_sample,
-            "That is the time without the prefetch. A prefetch helps here too, because it reads while the "
-            "calls map.",
+            "Nothing changed, then? A prefetch helps here too, because it reads while the calls map.",
         ),
         (
             READ,

@@ -15,13 +15,13 @@ def after_the_map(
     wrong = [
         (
             once + every,
-            "That is the first epoch alone. Training comes after the cache, so every later epoch takes "
+            "The first epoch takes that long. Training comes after the cache, so every later epoch takes "
             f"{every * 1e3:g} ms more.",
         ),
         (
             epochs * every,
-            "That is the training alone. In the first epoch the cache is empty, and the pipeline does all "
-            f"its work once: {once * 1e3:g} ms.",
+            "Only training is left in your answer. In the first epoch the cache is empty, and the pipeline "
+            f"does all its work once: {once * 1e3:g} ms.",
         ),
         (
             once + epochs * every + (epochs - 1) * open,
@@ -35,8 +35,8 @@ def after_the_map(
         ),
         (
             epochs * (once + every),
-            "That is the time without the cache. From the second epoch on the samples come from memory, and "
-            f"an epoch takes {every * 1e3:g} ms instead of {(once + every) * 1e3:g}.",
+            "Without the cache it takes that long. From the second epoch on the samples come from memory, "
+            f"and an epoch takes {every * 1e3:g} ms instead of {(once + every) * 1e3:g}.",
         ),
     ]
     why = f"The work before the cache takes {once * 1e3:g} ms once, and training takes {every * 1e3:g} ms in "

@@ -20,7 +20,7 @@ def in_batches(call: float, work: float, train: float, size: int) -> dict[str, A
         ),
         (
             shared,
-            f"That is the tokeniser alone. It needs {milliseconds(shared)} per text now, and then it waits: "
+            f"The tokeniser alone is that fast, {milliseconds(shared)} per text. Then it waits: "
             f"the model takes {milliseconds(train)}.",
         ),
         (

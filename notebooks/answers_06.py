@@ -32,7 +32,7 @@ def filter_first(
         ),
         (
             (open + images * read + kept * (work + train)) / images,
-            "That is the time per image that is read. Only half of the images reach the model.",
+            "You divided by the images that are read. Only half of the images reach the model.",
         ),
     ]
     return {
@@ -90,7 +90,7 @@ def distinct(mean: float) -> dict[str, Any]:
         ),
         (
             10,
-            "That is the number of slots. The buffer is refilled after each sample, so every sample of the "
+            "Ten is the number of slots. The buffer is refilled after each sample, so every sample of the "
             "file has its chance within the first 20; only the last ones often miss it.",
         ),
     ]

@@ -24,12 +24,12 @@ def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[st
         ),
         (
             first,
-            "That is what a prefetch saves as the *first* tool. Here it is the last, behind maps that work "
+            "As the *first* tool a prefetch saves that much. Here it is the last, behind maps that work "
             "ahead.",
         ),
         (
             everything,
-            "That is what all tools save together. Without the prefetch, the interleave, the parallel maps "
+            "All tools together save that much. Without the prefetch, the interleave, the parallel maps "
             "and the cache are still there.",
         ),
     ]

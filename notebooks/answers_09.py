@@ -26,7 +26,7 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
         ),
         (
             batch,
-            "That is the time to make the batch. But the loop sends no index list before it has "
+            "A worker makes the batch in that time. But the loop sends no index list before it has "
             "started all four workers.",
         ),
         (
@@ -36,7 +36,7 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
         ),
         (
             workers * start[0] + start[1] + batch,
-            "That is when the last worker delivers its batch. But the first batch comes from the "
+            "By then the last worker delivers its batch. But the first batch comes from the "
             "first worker, which was ready long before.",
         ),
         (
@@ -104,7 +104,7 @@ def stay(
     wrong = [
         (
             epochs * workers * start[0],
-            "That is the time of the starts in all three epochs. Persistent workers are started in the "
+            "Your answer has the starts of all three epochs. Persistent workers are started in the "
             "first one, too.",
         ),
         (
@@ -114,7 +114,7 @@ def stay(
         ),
         (
             (epochs - 1) * start[0],
-            "That is the start of one worker. There are four, and they start one after another.",
+            "One worker starts in that time. There are four, and they start one after another.",
         ),
         (
             0,

@@ -116,7 +116,7 @@ def shared(read: float, step: float, machines: int) -> dict[str, Any]:
         ),
         (
             read,
-            "That is the time in which one machine reads alone. Each of eight gets an eighth of the "
+            "One machine reads that fast, if it is alone. Each of eight gets an eighth of the "
             f"bandwidth, and needs eight times as long: {milliseconds(machines * read)}.",
         ),
         (
@@ -125,8 +125,8 @@ def shared(read: float, step: float, machines: int) -> dict[str, Any]:
         ),
         (
             read + step,
-            "That is one machine, without a prefetch. Eight of them want 16 MB in that time, and the storage "
-            f"system delivers {400 * (read + step):g}.",
+            "You have one machine, without a prefetch. Eight of them want 16 MB in that time, and the "
+            f"storage system delivers {400 * (read + step):g}.",
         ),
     ]
     why = (

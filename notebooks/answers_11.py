@@ -341,8 +341,8 @@ def best_loader(job: Any) -> dict[str, Any]:
     wrong = [
         (
             batches * (loader + step),
-            f"That is the epoch as it is, {milliseconds(loader + step)} for each batch. The best loader "
-            f"takes no time, and {milliseconds(step)} are left.",
+            f"The epoch takes that long as it is, {milliseconds(loader + step)} for each batch. The best "
+            f"loader takes no time, and {milliseconds(step)} are left.",
         ),
         (
             batches * loader,

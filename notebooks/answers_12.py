@@ -109,12 +109,12 @@ def halved(side: int, calls: int, train: float) -> dict[str, Any]:
         ),
         (
             decoding / calls,
-            f"That is the pace of the decoding, {milliseconds(decoding)} / {calls}. It is faster than the "
+            f"The decoding has that pace, {milliseconds(decoding)} / {calls}. It is faster than the "
             "step now, and the step sets the pace.",
         ),
         (
             decoding,
-            f"That is one image on one core. {calls} calls decode on {calls} cores.",
+            f"One core decodes one image in that time. {calls} calls decode on {calls} cores.",
         ),
         (
             decoding / calls + train,
