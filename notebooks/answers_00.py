@@ -14,8 +14,8 @@ def faster(load: float, train: float) -> dict[str, Any]:
     wrong = [
         (
             "more than now",
-            "Look at the second run: the gaps are as wide as before, and the bars between them half as long. "
-            "A faster GPU finishes sooner, and then it waits.",
+            f"Look at the gaps in the picture above: they are the loader's, {gap} each, and no GPU makes "
+            "them shorter. A faster one finishes sooner, and then it waits.",
         ),
         (
             "as much as now",
@@ -38,7 +38,7 @@ def total(
     wrong = [
         (
             open + epochs * samples * (read + train),
-            "Look at where epoch 2 begins: you left out its Open. Each epoch goes through the file again, "
+            "You left out the Open with which epoch 2 begins. Each epoch goes through the file again, "
             "and opens it again, for another 30 ms.",
         ),
         (
@@ -48,7 +48,7 @@ def total(
         ),
         (
             samples * (open + read + train),
-            "Count the Open bars: yours has three in one epoch. The loop runs two epochs, and each opens the "
+            "That is one epoch, with three Open bars in it. The loop runs two epochs, and each opens the "
             "file once.",
         ),
         (
@@ -63,7 +63,7 @@ def total(
         ),
         (
             epochs * (open + samples * read + train),
-            "Your Read bars lie above Train bars. That is the program of the next lesson; this one reads "
+            "This needs Read bars above Train bars. That is the program of the next lesson; this one reads "
             "only when the loop asks for a sample, so each step adds its 10 ms.",
         ),
         (
@@ -126,7 +126,7 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
         ),
         (
             (open / samples + read + train) * samples / 20,
-            "Point at a Read bar in both runs: 15 ms each. The samples share only the opening; reading and "
+            "A Read bar is 15 ms long in either file. The samples share only the opening; reading and "
             "training cost each of them as much as before.",
         ),
     ]

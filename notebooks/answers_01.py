@@ -53,7 +53,7 @@ def two_epochs(
         ),
         (
             epochs * loading + train,
-            "Look at the last step of epoch 1: you let the file open during it. A new reader starts only "
+            "You let the file open during the last step of epoch 1. A new reader starts only "
             "when the second epoch begins, after that step.",
         ),
         (
@@ -122,7 +122,7 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
     wrong = [
         (
             one_slot,
-            "Look at the arrivals: three samples within 15 ms, and then a gap of 30 ms for the next Open. "
+            "The samples arrive in threes, within 15 ms, and then comes a gap of 30 ms for the next Open. "
             "Further slots keep samples for that gap.",
         ),
         (

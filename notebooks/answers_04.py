@@ -25,12 +25,12 @@ def after_the_map(
         ),
         (
             once + epochs * every + (epochs - 1) * open,
-            "Look at epoch 2: Open has no bar, and you counted one. Nothing before the cache runs again, not "
+            "You counted an Open in epoch 2, and it has none. Nothing before the cache runs again, not "
             "even the opening.",
         ),
         (
             open + 3 * read + epochs * 3 * (map + train),
-            "Look at epoch 2: Map has no bar there either. This cache comes after the map and keeps its "
+            "You counted Map bars in epoch 2, and it has none. This cache comes after the map and keeps its "
             "results.",
         ),
         (

@@ -19,12 +19,12 @@ def filter_first(
     wrong = [
         (
             (open + images * (read + work) + kept * train) / kept,
-            "Count the Map bars of the second run: six, and you counted twelve. The map no longer gets the "
-            "images that the filter drops.",
+            "You counted twelve Map bars, as in the picture above. The map no longer gets the images that "
+            "the filter drops, and six are left.",
         ),
         (
             (open + images * (read + work) + kept * train) / kept / 2,
-            "You halved everything. Look at Read: both orders open the file and read all twelve images.",
+            "You halved everything. But both orders open the file and read all twelve images.",
         ),
         (
             (open + kept * (read + work + train)) / kept,

@@ -19,8 +19,8 @@ def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[st
     wrong = [
         (
             turns,
-            "Look at the first epoch of the second run: Slow and Grow work above the Train bars. The "
-            "parallel maps load while the model trains, so nothing takes turns any more.",
+            "Parallel maps work ahead by themselves: even without the prefetch they load while the model "
+            "trains, and nothing takes turns any more.",
         ),
         (
             first,
@@ -59,7 +59,8 @@ def unbatched() -> dict[str, Any]:
         ),
         (
             SAME,
-            "Look at where Train begins: in the first epoch the accelerator waits until 50 samples are read.",
+            "In the first epoch the accelerator waits until 50 samples are read. Without the batch it need "
+            "not.",
         ),
         (
             MUCH,

@@ -16,8 +16,8 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
     wrong = [
         (
             workers * start[0] + batch / workers,
-            "You let four workers share a batch. Look at the row Worker: each bar is a whole batch, made "
-            "by one of them, image after image.",
+            "You let four workers share a batch. But a batch is made by one of them, image "
+            "after image.",
         ),
         (
             batch / workers,

@@ -84,8 +84,8 @@ def together() -> dict[str, Any]:
     wrong = [
         (
             SAME,
-            "Then machines would not wait for each other. Look at the black marks: in every late step "
-            "seven of eight wait for the one that is marked.",
+            "Then machines would not wait for each other. They do: in every late step seven of eight wait "
+            "for the one that is late.",
         ),
         (
             TENTH,

@@ -247,8 +247,8 @@ def workers() -> dict[str, Any]:
     wrong = [
         (
             HALF,
-            "Each worker would need a core of its own. Look at the dotted stretches of Train: the step "
-            "already computes on both cores, and now has to wait for them.",
+            "Each worker would need a core of its own. But the step already computes on both "
+            "cores, and now has to wait for them.",
         ),
         (
             SOME,
