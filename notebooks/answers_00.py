@@ -14,8 +14,8 @@ def faster(load: float, train: float) -> dict[str, Any]:
     wrong = [
         (
             "more than now",
-            "Look at the second run: the gaps are as wide as before, and the bars between them half as long. "
-            "A faster GPU finishes sooner, and then it waits.",
+            f"Look at the gaps in the picture above: they are the loader's, {gap} each, and no GPU makes "
+            "them shorter. A faster one finishes sooner, and then it waits.",
         ),
         (
             "as much as now",
@@ -38,16 +38,17 @@ def total(
     wrong = [
         (
             open + epochs * samples * (read + train),
-            "Look at where epoch 2 begins: you left out its Open. Each epoch goes through the file again, "
+            "You left out the Open with which epoch 2 begins. Each epoch goes through the file again, "
             "and opens it again, for another 30 ms.",
         ),
         (
             open + samples * (read + train),
-            f"That is one epoch. The loop runs {epochs}, and each goes through the file from its beginning.",
+            f"One epoch takes that long. The loop runs {epochs}, and each goes through the file from its "
+            "beginning.",
         ),
         (
             samples * (open + read + train),
-            "Count the Open bars: yours has three in one epoch. The loop runs two epochs, and each opens the "
+            "That is one epoch, with three Open bars in it. The loop runs two epochs, and each opens the "
             "file once.",
         ),
         (
@@ -62,7 +63,7 @@ def total(
         ),
         (
             epochs * (open + samples * read + train),
-            "Your Read bars lie above Train bars. That is the program of the next lesson; this one reads "
+            "This needs Read bars above Train bars. That is the program of the next lesson; this one reads "
             "only when the loop asks for a sample, so each step adds its 10 ms.",
         ),
         (
@@ -72,7 +73,7 @@ def total(
         ),
         (
             epochs * samples * read,
-            "That is the reading alone. Opening and training take "
+            "The reads alone take that long. Opening and training take "
             f"{milliseconds(epochs * (open + samples * train))} more, and nothing is read meanwhile.",
         ),
     ]
@@ -87,7 +88,7 @@ def busy(read: float, train: float, before: float) -> dict[str, Any]:
     wrong = [
         (
             before,
-            "That is the share of the slower model. Its steps became shorter; opening and reading did not.",
+            "The slower model had that share. Its steps became shorter; opening and reading did not.",
         ),
         (
             2 * before,
@@ -116,7 +117,7 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
     wrong = [
         (
             open / samples + read + train,
-            f"That is the time with {samples} samples. The file is still opened once, and now 20 samples "
+            f"So it was with {samples} samples. The file is still opened once, and now 20 samples "
             "share that cost.",
         ),
         (
@@ -125,7 +126,7 @@ def longer(open: float, read: float, train: float, samples: int) -> dict[str, An
         ),
         (
             (open / samples + read + train) * samples / 20,
-            "Point at a Read bar in both runs: 15 ms each. The samples share only the opening; reading and "
+            "A Read bar is 15 ms long in either file. The samples share only the opening; reading and "
             "training cost each of them as much as before.",
         ),
     ]
@@ -148,21 +149,22 @@ def vote() -> Ballot:
         "Your GPU is busy 40 % of the time, and the loop loads only between two steps. A vendor "
         "promises a storage system that makes training three times as fast. What do you answer?"
     )
-    right = "B: It cannot be; 2.5 times is the most that any loader can reach"
+    right = "B: It cannot be; 2.5 times is the most"
     wrong = [
         (
-            "A: Buy it: 60 % of the time is waiting, so a lot more than three times can be gained",
-            "Take all of the waiting away: the steps that filled 40 % of the time are still there. "
-            "100 / 40 is 2.5, however good the storage is.",
+            "A: Why not? Buy it",
+            "60 % of the time is waiting, true. Take all of it away: the steps that filled the other 40 % "
+            "are still there. 100 / 40 is 2.5, however good the storage is.",
         ),
         (
             "C: It cannot be; 1.7 times is the most",
             "1 / 0.6 is what is left if the *busy* time goes. The busy time is what stays: 1 / 0.4.",
         ),
         (
-            "D: It cannot be; loading in the background makes it twice as fast at best",
-            "A factor of two needs two jobs that take equally long. Here loading takes 60 and the steps 40: "
-            "side by side that is 100 / 60 = 1.7. And a faster storage shortens the 60 as well.",
+            "D: It cannot be; twice is the most",
+            "A factor of two needs two jobs that take equally long and overlap. Here loading takes 60 and "
+            "the steps 40: side by side that is 100 / 60 = 1.7. And a faster storage shortens the 60 as "
+            "well.",
         ),
     ]
     why = (

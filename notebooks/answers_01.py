@@ -37,8 +37,8 @@ def two_epochs(
     wrong = [
         (
             epochs * in_turn,
-            "That is the time without prefetch. Neither job gets faster, but now samples are read while the "
-            "model trains.",
+            "Without prefetch it takes that long. Neither job gets faster, but now samples are read while "
+            "the model trains.",
         ),
         (
             epochs * in_turn / 2,
@@ -53,18 +53,18 @@ def two_epochs(
         ),
         (
             epochs * loading + train,
-            "Look at the last step of epoch 1: you let the file open during it. A new reader starts only "
+            "You let the file open during the last step of epoch 1. A new reader starts only "
             "when the second epoch begins, after that step.",
         ),
         (
             epochs * samples * read,
-            "That is the reading alone. The first sample of an epoch has to wait until the file is open, "
-            "and nothing hides that wait.",
+            "The reads alone take that long. But the first sample of an epoch has to wait until the file is "
+            "open, and nothing hides that wait.",
         ),
         (
             epochs * samples * train,
-            "That is the training alone. A step cannot begin before its sample is read, and reading takes "
-            "longer than training.",
+            "You counted the training steps and nothing else. A step cannot begin before its sample is "
+            "read, and reading takes longer than training.",
         ),
     ]
     why = "Each epoch opens the file, reads three times without a pause, and then trains on the last sample."
@@ -94,8 +94,8 @@ def hundred(open: float, read: float, train: float, epochs: int) -> dict[str, An
     wrong = [
         (
             epochs * 20 * train,
-            "That is the training alone. A buffer hands over what was read; it cannot read faster than the "
-            "file allows.",
+            "The steps alone would take that long, with every sample there in time. A buffer hands over "
+            "what was read; it cannot read faster than the file allows.",
         ),
         (
             epochs * (open + 20 * train + train),
@@ -122,12 +122,13 @@ def bursts(small_files: Dataset) -> dict[str, Any]:
     wrong = [
         (
             one_slot,
-            "Look at the arrivals: three samples within 15 ms, and then a gap of 30 ms for the next Open. "
+            "The samples arrive in threes, within 15 ms, and then comes a gap of 30 ms for the next Open. "
             "Further slots keep samples for that gap.",
         ),
         (
             run.samples * train,
-            "That is the training alone. The wait for the very first sample remains.",
+            f"No run of {run.samples} steps is shorter than that, and this one also waits for its first "
+            "sample.",
         ),
         (
             one_slot / 3,
@@ -154,26 +155,27 @@ def vote() -> Ballot:
     question = (
         f"Three reads of four take {milliseconds(read)}, and every fourth takes {milliseconds(slow)}; a step "
         f"takes {milliseconds(train)}. With prefetch(1) the accelerator is busy {percent(once)} of the time. "
-        "Four colleagues know what to do. Who is right?"
+        "What do you do?"
     )
-    right = "B: find out why every fourth read is slow, and mend that"
+    right = "B: find out why every fourth read is slow"
     wrong = [
         (
-            f"A: prefetch(5), because {slow / train:.0f} steps last as long as the slow read",
-            f"The rule of the challenge, and {percent(five)} busy. It helped there because the reader had "
-            "time to fill the buffer again. Here three reads and a slow one take "
-            f"{milliseconds(every * average)}, and the four steps only {milliseconds(every * train)}: the "
-            "buffer never fills.",
+            f"A: prefetch({slow / train:.0f})",
+            f"{slow / train:.0f} steps last as long as the slow read: the rule of the challenge, and "
+            f"{percent(five)} busy. It helped there because the reader had time to fill the buffer again. "
+            f"Here three reads and a slow one take {milliseconds(every * average)}, and the four steps only "
+            f"{milliseconds(every * train)}: the buffer never fills.",
         ),
         (
-            "C: prefetch(100), because more is safer",
-            f"{percent(hundred)} busy, for a hundred samples' worth of memory. A buffer hands over what was "
-            "read, and the reader is behind from the start.",
+            "C: prefetch(100)",
+            f"Larger is not safer: {percent(hundred)} busy, for a hundred samples' worth of memory. A buffer "
+            "hands over what was read, and the reader is behind from the start.",
         ),
         (
-            "D: nothing, because one slot already overlaps the two jobs",
-            f"It does, and each sample still takes as long as the slower side: {milliseconds(average)} for a "
-            f"read on average, {milliseconds(train)} for a step. The slower side can be mended.",
+            "D: nothing more",
+            "One slot does overlap the two jobs, and each sample still takes as long as the slower side: "
+            f"{milliseconds(average)} for a read on average, {milliseconds(train)} for a step. The slower "
+            "side can be mended.",
         ),
     ]
     why = (

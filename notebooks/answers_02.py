@@ -71,7 +71,7 @@ def each_sample(one_file: Dataset, in_turn: Dataset, together: Dataset) -> dict[
         ),
         (
             benchmark(together).per_sample / 2,
-            "That is shorter than a training step. A step takes 10 ms, so no way of reading makes a sample "
+            "A training step alone takes 10 ms, so no way of reading makes a sample "
             "take less than that.",
         ),
     ]
@@ -111,7 +111,7 @@ def opened_early() -> dict[str, Any]:
     wrong = [
         (
             1,
-            "That is the file whose turn it is. In tf.data two more are opened ahead of it.",
+            "One file is in the cycle, and tf.data opens two more ahead of it.",
         ),
         (2, "Almost. Ahead of the cycle tf.data opens not one file but 2 × cycle_length."),
         (
@@ -158,20 +158,20 @@ def vote() -> Ballot:
     right = f"C: {needed}"
     wrong = [
         (
-            f"A: {cores}, one for each core",
+            f"A: {cores}, on {cores} cores",
             "A request that waits needs no core, so cores are not what bounds it. With "
             f"{cores} in flight, {cores} / {answers:g} = {cores / answers:.0f} images arrive per second, and "
             f"the step takes {rate:.0f}.",
         ),
         (
-            f"B: {images * answers:.0f}, because {images} × {answers:g} s is {images * answers:.1f}",
-            f"That would do if a step took a whole second. It takes {milliseconds(step)}: "
-            f"{images} / {step:g} = {rate:.0f} images per second.",
+            f"B: {images * answers:.0f}",
+            f"{images} × {answers:g} s would do if a step took a whole second. It takes "
+            f"{milliseconds(step)}: {images} / {step:g} = {rate:.0f} images per second.",
         ),
         (
-            "D: no number is enough, because the latency is longer than an image may take",
-            "The latency bounds what *one* request gives. Many can wait side by side: "
-            f"{needed} / {answers:g} = {needed / answers:.0f} images per second.",
+            "D: no number is enough",
+            "The latency is longer than an image may take, true. But it bounds what *one* request gives. "
+            f"Many can wait side by side: {needed} / {answers:g} = {needed / answers:.0f} images per second.",
         ),
     ]
     why = (

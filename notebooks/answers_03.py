@@ -33,7 +33,7 @@ def curve_of_calls(open: float, read: float, map: float, train: float) -> dict[s
         ),
         (
             [open / 20 + read + map / calls + train for calls in counts],
-            "That is a sum as in lesson 00, with a shorter map. But the calls also read and map while the "
+            "You added as in lesson 00, with a shorter map. But the calls also read and map while the "
             "model trains, so the times no longer add up.",
         ),
         (
@@ -67,7 +67,7 @@ def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
         ),
         (
             before - 6 * MAP / 2,
-            "That is a sum as in lesson 00, with half the map. But the calls also work while the model "
+            "Half the map, in a sum as in lesson 00. But the calls also work while the model "
             "trains, so the times no longer add up.",
         ),
         (
@@ -77,7 +77,7 @@ def two_calls(one_by_one: Dataset, one_call: Dataset) -> dict[str, Any]:
         ),
         (
             benchmark(one_call).duration,
-            "That is the time of a single call, which works ahead of training. Two calls share the work.",
+            "A single call takes that long, because it works ahead of training. Two calls share the work.",
         ),
     ]
     why = (
@@ -113,8 +113,7 @@ def prefetch_before(two_calls: Any) -> dict[str, Any]:
     wrong = [
         (
             benchmark(dataset, **options).per_sample,
-            "That is the time without the prefetch. A prefetch helps here too, because it reads while the "
-            "calls map.",
+            "Nothing changed, then? A prefetch helps here too, because it reads while the calls map.",
         ),
         (
             READ,
@@ -191,35 +190,42 @@ def more_cores(cores: int, decode: float, label: float, train: float) -> dict[st
 
 
 def vote() -> Ballot:
-    """Explain what to change in a job that is far below each of its roofs."""
-    read, native, in_python, step, cores = 0.001, 0.032, 0.008, 0.004, 8
+    """Explain how far more calls bring a job that holds the GIL for a part of its work."""
+    read, native, in_python, step, cores = 0.001, 0.034, 0.006, 0.004, 8
     work = native + in_python
-    run = 1 / (read + work)
+    run, lock, of_cores, of_step = (
+        1 / (read + work),
+        1 / in_python,
+        cores / work,
+        1 / step,
+    )
     question = (
         f"A decoder takes {milliseconds(work)} for an image, {milliseconds(in_python)} of it in Python, "
         f"which holds the GIL. A read takes {milliseconds(read)}, a step {milliseconds(step)}, and you "
-        f"have {cores} cores. With one call you get {run:.0f} images per second. What do you change first?"
+        f"have {cores} cores. With one call you get {run:.0f} images per second. How far do more calls "
+        "bring you, on threads?"
     )
-    right = "B: more parallel calls"
+    right = f"C: to {lock:.0f}"
     wrong = [
         (
-            "A: buy more cores, because decoding takes most of the time",
-            f"{cores} cores allow {cores} / {milliseconds(work)} = {cores / work:.0f} images per second, "
-            f"and you get {run:.0f}. One call keeps one of them busy.",
+            f"A: to {of_step:.0f}",
+            f"That is the step. On the way up the job meets two lower roofs: {cores} cores allow "
+            f"{of_cores:.0f} images per second, and the GIL {lock:.0f}.",
         ),
         (
-            "C: rewrite the Python in C, because the GIL is the lowest roof",
-            f"It is, at 1 / {milliseconds(in_python)} = {1 / in_python:.0f} images per second. But the job "
-            f"is at {run:.0f}, far below it: lift a roof when you have reached it.",
+            f"B: to {of_cores:.0f}",
+            f"{cores} / {milliseconds(work)}: so far the cores go. But each image also holds the GIL for "
+            f"{milliseconds(in_python)}, and a process has one.",
         ),
         (
-            "D: a faster accelerator",
-            f"It could train on {1 / step:.0f} images per second and gets {run:.0f}. It waits already.",
+            f"D: not beyond {run:.0f}",
+            f"The GIL is held for {milliseconds(in_python)} of the {milliseconds(work)}. For the other "
+            f"{milliseconds(native)} it is free, and other calls can have it.",
         ),
     ]
     why = (
-        f"No roof is near: the reader allows {1 / read:,.0f} images per second, the step {1 / step:.0f}, "
-        f"the cores {cores / work:.0f} and the GIL {1 / in_python:.0f}. One call does one image after "
-        f"another, so you get {run:.0f}. More calls bring you up to the GIL, and no further."
+        f"The reader allows {1 / read:,.0f} images per second, the step {of_step:.0f}, the cores "
+        f"{of_cores:.0f} and the GIL 1 / {milliseconds(in_python)} = {lock:.0f}. With one call the job is "
+        "far below all of them, so more calls help, up to the lowest. After that: processes, or less Python."
     )
     return ballot(question, right, wrong, why)

@@ -15,28 +15,28 @@ def after_the_map(
     wrong = [
         (
             once + every,
-            "That is the first epoch alone. Training comes after the cache, so every later epoch takes "
+            "The first epoch takes that long. Training comes after the cache, so every later epoch takes "
             f"{every * 1e3:g} ms more.",
         ),
         (
             epochs * every,
-            "That is the training alone. In the first epoch the cache is empty, and the pipeline does all "
-            f"its work once: {once * 1e3:g} ms.",
+            "Only training is left in your answer. In the first epoch the cache is empty, and the pipeline "
+            f"does all its work once: {once * 1e3:g} ms.",
         ),
         (
             once + epochs * every + (epochs - 1) * open,
-            "Look at epoch 2: Open has no bar, and you counted one. Nothing before the cache runs again, not "
+            "You counted an Open in epoch 2, and it has none. Nothing before the cache runs again, not "
             "even the opening.",
         ),
         (
             open + 3 * read + epochs * 3 * (map + train),
-            "Look at epoch 2: Map has no bar there either. This cache comes after the map and keeps its "
+            "You counted Map bars in epoch 2, and it has none. This cache comes after the map and keeps its "
             "results.",
         ),
         (
             epochs * (once + every),
-            "That is the time without the cache. From the second epoch on the samples come from memory, and "
-            f"an epoch takes {every * 1e3:g} ms instead of {(once + every) * 1e3:g}.",
+            "Without the cache it takes that long. From the second epoch on the samples come from memory, "
+            f"and an epoch takes {every * 1e3:g} ms instead of {(once + every) * 1e3:g}.",
         ),
     ]
     why = f"The work before the cache takes {once * 1e3:g} ms once, and training takes {every * 1e3:g} ms in "
@@ -127,20 +127,20 @@ def vote() -> Ballot:
     right = "D: after the read"
     wrong = [
         (
-            "A: after the decoding, because that is expensive",
-            f"It would be the best place, if it were smaller: {images:,} × {size(decoded)} are "
-            f"{size(images * decoded)}, and {size(free)} are free. The machine would swap, or the job "
-            "would end out of memory.",
+            "A: after the decoding",
+            "The expensive work is done there, so it would be the best place, if images were smaller: "
+            f"{images:,} × {size(decoded)} are {size(images * decoded)}, and {size(free)} are free. The "
+            "machine would swap, or the job would end out of memory.",
         ),
         (
-            "B: after the crop, because that is small enough",
+            "B: after the crop",
             f"{size(images * cropped)} fit, and the run would be the fastest of all. But every epoch would "
             "then see the crops of the first one.",
         ),
         (
-            "C: nowhere, because no good place fits",
-            f"The decoding stays in every epoch, true. The disk need not: {size(images * stored)} fit, and "
-            "the disk is slow.",
+            "C: nowhere",
+            "No place is perfect, and the decoding stays in every epoch, true. The disk need not: "
+            f"{size(images * stored)} fit, and the disk is slow.",
         ),
     ]
     why = (

@@ -20,7 +20,7 @@ def in_batches(call: float, work: float, train: float, size: int) -> dict[str, A
         ),
         (
             shared,
-            f"That is the tokeniser alone. It needs {milliseconds(shared)} per text now, and then it waits: "
+            f"The tokeniser alone is that fast, {milliseconds(shared)} per text. Then it waits: "
             f"the model takes {milliseconds(train)}.",
         ),
         (
@@ -115,19 +115,20 @@ def vote() -> Ballot:
     right = "C: it doubles"
     wrong = [
         (
-            f"A: it shrinks a lot, because there are {size} times fewer calls",
-            f"There are, and they saved {milliseconds((images - images / size) * call)} of "
-            f"{milliseconds(apart.duration)}. A batch saves the cost of calls, and here almost all the "
-            "cost is decoding.",
+            "A: it shrinks to a few milliseconds",
+            f"There are {size} times fewer calls, and they saved "
+            f"{milliseconds((images - images / size) * call)} of {milliseconds(apart.duration)}. A batch "
+            "saves the cost of calls, and here almost all the cost is decoding.",
         ),
         (
-            "B: it stays as it is, because a decoder gains nothing from batches",
-            "The calls do save nothing. But count the batches: how many of the four calls have one?",
+            "B: it stays as it is",
+            "A decoder gains nothing from fewer calls, true. But count the batches: how many of the four "
+            "calls have one?",
         ),
         (
-            f"D: it becomes {calls} times as long, because a batch is worked on by one call",
-            f"One batch is. There are {images // size} batches, so {images // size} calls still work in "
-            "parallel.",
+            f"D: it becomes {calls} times as long",
+            f"It would if all images were in one batch, which one call works on. There are {images // size} "
+            f"batches, so {images // size} calls still work in parallel.",
         ),
     ]
     why = (

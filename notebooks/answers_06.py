@@ -19,12 +19,12 @@ def filter_first(
     wrong = [
         (
             (open + images * (read + work) + kept * train) / kept,
-            "Count the Map bars of the second run: six, and you counted twelve. The map no longer gets the "
-            "images that the filter drops.",
+            "You counted twelve Map bars, as in the picture above. The map no longer gets the images that "
+            "the filter drops, and six are left.",
         ),
         (
             (open + images * (read + work) + kept * train) / kept / 2,
-            "You halved everything. Look at Read: both orders open the file and read all twelve images.",
+            "You halved everything. But both orders open the file and read all twelve images.",
         ),
         (
             (open + kept * (read + work + train)) / kept,
@@ -32,7 +32,7 @@ def filter_first(
         ),
         (
             (open + images * read + kept * (work + train)) / images,
-            "That is the time per image that is read. Only half of the images reach the model.",
+            "You divided by the images that are read. Only half of the images reach the model.",
         ),
     ]
     return {
@@ -90,7 +90,7 @@ def distinct(mean: float) -> dict[str, Any]:
         ),
         (
             10,
-            "That is the number of slots. The buffer is refilled after each sample, so every sample of the "
+            "Ten is the number of slots. The buffer is refilled after each sample, so every sample of the "
             "file has its chance within the first 20; only the last ones often miss it.",
         ),
     ]

@@ -42,7 +42,7 @@ def plateau(one: float, two: float, work: float) -> dict[str, Any]:
     wrong = [
         (
             one / 2,
-            "You made everything twice as fast. Look at the row Augment: it still has one call, and finishes "
+            "You made everything twice as fast. But Augment still has one call, and finishes "
             f"one sample every {milliseconds(work)}.",
         ),
         (
@@ -90,16 +90,16 @@ BEST = "map_parallelization"
 def helps(alone: Mapping[str, float], written: float) -> dict[str, Any]:
     """Explain which rule helps most; *alone* has the time with each, *written* is that without."""
     looked = {
-        "noop_elimination": "Point at skip(0) in the picture: there is no bar. What does nothing costs "
+        "noop_elimination": "Look for skip(0) in the picture above: it has no bar. What does nothing costs "
         "nothing",
         "map_fusion": "Crop and Flip become one map of 10 ms, which works as long, in the one call that it "
         "has",
         "map_and_filter_fusion": "The test of the filter costs nothing here, so there is nothing to save "
         "by moving it",
-        "shuffle_and_repeat_fusion": "It takes the stall from the begin of each pass; between the stalls "
+        "shuffle_and_repeat_fusion": "It takes the stall from the beginning of each pass; between the stalls "
         "nothing changes",
-        "map_vectorization": "It saves calls of Normalise, 4 ms each. Look how wide the bars of Decode are "
-        "beside them",
+        "map_vectorization": "It saves calls of Normalise, 4 ms each. In the picture above, look how wide "
+        "the bars of Decode are beside them",
         "map_and_batch_fusion": "Normalise goes on while a batch is waited for; the other three maps do not",
     }
     wrong = [
@@ -135,20 +135,21 @@ def vote() -> Ballot:
         f"follows. With every rule and AUTOTUNE an epoch takes {milliseconds(after)} instead of "
         f"{milliseconds(before)}. What gets it below 1 s?"
     )
-    right = "D: an interleave in place of flat_map"
+    right = "A: an interleave in place of flat_map"
     wrong = [
         (
-            "A: more cores, so that AUTOTUNE can give the map more calls",
-            "The map has as many calls as it needs, and waits for samples. Eight openings of 300 ms, one "
-            "after the other, take 2.4 s, whatever the map does.",
+            "B: more cores",
+            "AUTOTUNE could give the map more calls. But it has as many as it needs, and waits for samples. "
+            "Eight openings of 300 ms, one after the other, take 2.4 s, whatever the map does.",
         ),
         (
-            "B: a larger budget of memory, so that the prefetch gets more slots",
-            "A buffer bridges a wait if the reader is faster on average. This one gives 3 samples in 345 ms, "
-            "and a step takes 10: the slots stay empty, however many there are.",
+            "C: a larger budget of memory",
+            "The prefetch could have more slots. But a buffer bridges a wait if the reader is faster on "
+            "average. This one gives 3 samples in 345 ms, and a step takes 10: the slots stay empty, "
+            "however many there are.",
         ),
         (
-            "C: map_and_batch_fusion, which is the only rule that is left",
+            "D: map_and_batch_fusion, the only rule that is left",
             "A fusion saves handing elements on: microseconds. The time is in the rows before the map.",
         ),
     ]

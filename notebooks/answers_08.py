@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from lessonkit import ArtificialDataset, Dataset, benchmark
+from lessonkit import Dataset, benchmark
 from lessonkit.widgets.questions.ballot import Ballot, ballot
-from lessonkit.words import milliseconds
 
 
 def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[str, Any]:
@@ -20,17 +19,17 @@ def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[st
     wrong = [
         (
             turns,
-            "Look at the first epoch of the second run: Slow and Grow work above the Train bars. The "
-            "parallel maps load while the model trains, so nothing takes turns any more.",
+            "Parallel maps work ahead by themselves: even without the prefetch they load while the model "
+            "trains, and nothing takes turns any more.",
         ),
         (
             first,
-            "That is what a prefetch saves as the *first* tool. Here it is the last, behind maps that work "
+            "As the *first* tool a prefetch saves that much. Here it is the last, behind maps that work "
             "ahead.",
         ),
         (
             everything,
-            "That is what all tools save together. Without the prefetch, the interleave, the parallel maps "
+            "All tools together save that much. Without the prefetch, the interleave, the parallel maps "
             "and the cache are still there.",
         ),
     ]
@@ -60,7 +59,8 @@ def unbatched() -> dict[str, Any]:
         ),
         (
             SAME,
-            "Look at where Train begins: in the first epoch the accelerator waits until 50 samples are read.",
+            "In the first epoch the accelerator waits until 50 samples are read. Without the batch it need "
+            "not.",
         ),
         (
             MUCH,
@@ -75,39 +75,57 @@ def unbatched() -> dict[str, Any]:
 
 
 def vote() -> Ballot:
-    """Explain what to try first."""
-    small, train = ArtificialDataset(3, read=0.005).repeat(10), 0.015
-    loader = benchmark(small.prefetch(1), 1, train=0).duration
-    step = benchmark(Dataset.range(30), 1, train=train).duration
-    both = benchmark(small.prefetch(1), 1, train=train).duration
-    deep = benchmark(small.prefetch(3), 1, train=train).duration
-    overlapped = milliseconds(max(loader, step))
-    question = (
-        f"The loader alone takes {milliseconds(loader)}, the step alone takes {milliseconds(step)}, "
-        f"and both together take {milliseconds(both)}. What do you try first?"
+    """Explain which of three tools to take that save more together than there is."""
+    decode = augment = 0.150
+    train, samples, four = 0.100, 1000, 4
+
+    def second_epoch(
+        *, calls: int | None = None, cached: bool = False, prefetched: bool = False
+    ) -> float:
+        """Return the seconds of a later epoch, with some of the three tools."""
+        decoded = Dataset.range(samples).map(cost=decode, num_parallel_calls=calls)
+        kept = decoded.cache() if cached else decoded
+        dataset = kept.map(cost=augment, num_parallel_calls=calls)
+        run = benchmark(dataset.prefetch(int(prefetched)), 2, train=train, record=False)
+        return run.epochs[1].duration
+
+    plain = second_epoch()
+    with_calls, with_cache, with_prefetch = (
+        second_epoch(calls=four),
+        second_epoch(cached=True),
+        second_epoch(prefetched=True),
     )
-    right = "C: a deeper buffer"
+    two = second_epoch(cached=True, prefetched=True)
+    step, loader = samples * train, samples * (decode + augment)
+    of_calls, of_cache, of_prefetch = (
+        plain - taken for taken in (with_calls, with_cache, with_prefetch)
+    )
+    question = (
+        f"Loader and step take turns: {loader:.0f} + {step:.0f} s an epoch. You have tried three tools on "
+        f"this job, each alone. Four parallel calls save {of_calls:.0f} s, a cache {of_cache:.0f} s, a "
+        f"prefetch {of_prefetch:.0f} s. Your boss adds that up and wants all three. What do you put in?"
+    )
+    right = "A: the parallel calls"
     wrong = [
         (
-            "A: a faster loader",
-            "The loader is as fast as the step already. With full overlap both together would take about "
-            f"{overlapped}, so it is the overlap that is missing.",
+            "B: all three",
+            f"Together they would save {of_calls + of_cache + of_prefetch:.0f} of {plain:.0f} s. Once the "
+            f"calls have brought the epoch to {with_calls:.0f} s, the other two find nothing to save, and "
+            "they cost memory and code all the same.",
         ),
         (
-            "B: more cores, because both want the same ones",
-            f"Then the third run would be longer than both in turn, {milliseconds(loader + step)}. It is "
-            "shorter, so they do overlap for a part of the time.",
+            "C: the cache and the prefetch",
+            f"They do add up, because one makes the loader shorter and the other hides the steps: {two:.0f} "
+            f"s are left. That is {two - step:.0f} s above the limit, in every epoch.",
         ),
         (
-            "D: nothing, because loader and step are equally fast",
-            f"Equally fast, and still the third run takes {milliseconds(both - max(loader, step))} longer "
-            "than either. Two equal sides overlap completely only if neither has to wait for the other.",
+            "D: nothing yet; measure all eight combinations first",
+            "A measurement is worth its time if its result can change what you do. The steps need "
+            f"{step:.0f} s, and {with_calls:.0f} s are reached: no combination can be better.",
         ),
     ]
     why = (
-        f"The sum of the two is {milliseconds(loader + step)}, and with full overlap both would take "
-        f"about {overlapped}. {milliseconds(both)} lies between, so loader and step overlap only in "
-        f"part. Here samples come in bursts, and with three slots it is {milliseconds(deep)}. "
-        "If a deeper buffer does not help, both may want the same cores."
+        f"With the calls an epoch takes {with_calls:.0f} s, and the steps alone need {step:.0f}: that is the "
+        "limit. What the other tools saved alone is saved already. Stop there."
     )
     return ballot(question, right, wrong, why)

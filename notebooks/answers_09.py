@@ -16,8 +16,8 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
     wrong = [
         (
             workers * start[0] + batch / workers,
-            "You let four workers share a batch. Look at the row Worker: each bar is a whole batch, made "
-            "by one of them, image after image.",
+            "You let four workers share a batch. But a batch is made by one of them, image "
+            "after image.",
         ),
         (
             batch / workers,
@@ -26,7 +26,7 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
         ),
         (
             batch,
-            "That is the time to make the batch. But the loop sends no index list before it has "
+            "A worker makes the batch in that time. But the loop sends no index list before it has "
             "started all four workers.",
         ),
         (
@@ -36,7 +36,7 @@ def first(start: Sequence[float], image: float, workers: int, size: int) -> dict
         ),
         (
             workers * start[0] + start[1] + batch,
-            "That is when the last worker delivers its batch. But the first batch comes from the "
+            "By then the last worker delivers its batch. But the first batch comes from the "
             "first worker, which was ready long before.",
         ),
         (
@@ -104,7 +104,7 @@ def stay(
     wrong = [
         (
             epochs * workers * start[0],
-            "That is the time of the starts in all three epochs. Persistent workers are started in the "
+            "Your answer has the starts of all three epochs. Persistent workers are started in the "
             "first one, too.",
         ),
         (
@@ -114,7 +114,7 @@ def stay(
         ),
         (
             (epochs - 1) * start[0],
-            "That is the start of one worker. There are four, and they start one after another.",
+            "One worker starts in that time. There are four, and they start one after another.",
         ),
         (
             0,
@@ -134,31 +134,40 @@ def measured() -> Any:
 
 
 def vote() -> Ballot:
-    """Explain what twice as many workers change."""
+    """Explain what ends the wait for every fourth batch."""
+    batch, step, workers, more, ahead = 0.600, 0.100, 4, 2, 8
+    enough = workers + more
+    wait = batch - workers * step
     question = (
-        "Making a batch takes 800 ms, and a training step takes 100 ms. You change "
-        "num_workers from 4 to 8. What happens?"
+        f"Making a batch takes {milliseconds(batch)}, and a training step takes {milliseconds(step)}. With "
+        f"four workers the loop waits for {milliseconds(wait)} at every fourth batch, as long as the epoch "
+        "lasts. What ends that?"
     )
-    right = "B: batches come twice as often, but the first one comes no sooner"
+    right = "D: two more workers"
     wrong = [
         (
-            "A: all batches come twice as often, the first one in half the time",
-            "Two workers would have to share a batch. One of them makes all of it, in the same 800 ms.",
+            f"A: prefetch_factor={ahead} instead of 2",
+            f"That makes {workers * ahead} index lists instead of {workers * 2}, and not one batch. However "
+            "many lists lie in their queues, four workers finish "
+            f"four batches in {milliseconds(batch)}, and the loop trains on four in "
+            f"{milliseconds(workers * step)}.",
         ),
         (
-            "C: nothing, because prefetch_factor=2 allows only two batches ahead",
-            "Two for *each* worker: eight index lists become sixteen. And an index list is not yet a "
-            "batch; how many are made together is the number of workers.",
+            "B: persistent_workers=True",
+            "Persistent workers keep their state, not the data, and are started only once. That helps at "
+            "the beginning of an epoch. In the middle of it each batch is still made anew, in "
+            f"{milliseconds(batch)}.",
         ),
         (
-            "D: nothing changes in total, because every eighth batch is slow instead of every fourth",
-            "Then the loop would wait twice as long each time. It does not wait at all: eight steps of 100 "
-            "ms take 800 ms, as long as the next eight batches.",
+            "C: half the batch size",
+            f"Half a batch is made in {milliseconds(batch / 2)}, and a step on it takes "
+            f"{milliseconds(step / 2)}. Four batches last for {milliseconds(workers * step / 2)} now: the "
+            "loop waits half as long, twice as often.",
         ),
     ]
     why = (
-        "Eight workers make eight batches in parallel, but each batch is still made by one "
-        "worker, in 800 ms. The first comes a little later, because eight workers have to be "
-        "started."
+        f"Six workers finish six batches in {milliseconds(batch)}, and six steps last as long: "
+        f"{milliseconds(enough * step)}. The first batch of an epoch comes no sooner, because one worker "
+        "makes all of it."
     )
     return ballot(question, right, wrong, why)

@@ -7,11 +7,13 @@ from random import Random
 from typing import Any
 
 from lessonkit import Trace, benchmark
+from lessonkit.widgets.goals import Attempt, Goal
 from lessonkit.widgets.questions.ballot import Ballot, ballot
 from lessonkit.words import milliseconds
 
 __all__ = [
     "around",
+    "bandwidth",
     "busy_after_first",
     "late",
     "late_steps",
@@ -82,8 +84,8 @@ def together() -> dict[str, Any]:
     wrong = [
         (
             SAME,
-            "Then machines would not wait for each other. Look at the black marks: in every late step "
-            "seven of eight wait for the one that is marked.",
+            "Then machines would not wait for each other. They do: in every late step seven of eight wait "
+            "for the one that is late.",
         ),
         (
             TENTH,
@@ -114,7 +116,7 @@ def shared(read: float, step: float, machines: int) -> dict[str, Any]:
         ),
         (
             read,
-            "That is the time in which one machine reads alone. Each of eight gets an eighth of the "
+            "One machine reads that fast, if it is alone. Each of eight gets an eighth of the "
             f"bandwidth, and needs eight times as long: {milliseconds(machines * read)}.",
         ),
         (
@@ -123,8 +125,8 @@ def shared(read: float, step: float, machines: int) -> dict[str, Any]:
         ),
         (
             read + step,
-            "That is one machine, without a prefetch. Eight of them want 16 MB in that time, and the storage "
-            f"system delivers {400 * (read + step):g}.",
+            "You have one machine, without a prefetch. Eight of them want 16 MB in that time, and the "
+            f"storage system delivers {400 * (read + step):g}.",
         ),
     ]
     why = (
@@ -217,6 +219,18 @@ def not_once(job: Callable[..., Any], samples: int) -> Callable[[Any], int]:
         return samples - len(set(seen)) + len(seen) - len(set(seen))
 
     return measure
+
+
+def bandwidth(*, at_most: float) -> Goal:
+    """Ask for *at_most* this number of bytes per second from the storage system."""
+
+    def bought(tried: Attempt) -> float:
+        return float(tried.values["bandwidth"])
+
+    def text(per_second: float) -> str:
+        return f"{per_second / 1e6:g} MB/s"
+
+    return Goal("bandwidth", bought, text, at_most)
 
 
 def vote() -> Ballot:

@@ -247,8 +247,8 @@ def workers() -> dict[str, Any]:
     wrong = [
         (
             HALF,
-            "Each worker would need a core of its own. Look at the dotted stretches of Train: the step "
-            "already computes on both cores, and now has to wait for them.",
+            "Each worker would need a core of its own. But the step already computes on both "
+            "cores, and now has to wait for them.",
         ),
         (
             SOME,
@@ -341,8 +341,8 @@ def best_loader(job: Any) -> dict[str, Any]:
     wrong = [
         (
             batches * (loader + step),
-            f"That is the epoch as it is, {milliseconds(loader + step)} for each batch. The best loader "
-            f"takes no time, and {milliseconds(step)} are left.",
+            f"The epoch takes that long as it is, {milliseconds(loader + step)} for each batch. The best "
+            f"loader takes no time, and {milliseconds(step)} are left.",
         ),
         (
             batches * loader,
@@ -376,17 +376,17 @@ def vote() -> Ballot:
     right = "D: leave the loader alone"
     wrong = [
         (
-            "A: take the 8 workers, because 4 % is better than nothing",
-            "4 ± 5 % is what the same setting may differ by when it runs again. Eight processes are "
-            "certain, and the saving is not.",
+            "A: take the 8 workers",
+            "4 % would be better than nothing. 4 ± 5 % is what the same setting may differ by when it runs "
+            "again. Eight processes are certain, and the saving is not.",
         ),
         (
-            "B: try 16 and 32, because 6 % are still to be had",
+            "B: try 16 and 32",
             "The 6 % are for a loader that takes no time at all. Real workers take cores and memory, and "
             "the way from 4 to 8 has just shown what they bring.",
         ),
         (
-            "C: buy a second GPU, because this one is busy computing all the time",
+            "C: buy a second GPU",
             "GPU-util says that *some* kernel was running, also one that waits for another GPU, or a small "
             "one that fills a tenth of the chip. It is no proof that the GPU computes all the time. "
             "Profile the step.",

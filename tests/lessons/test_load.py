@@ -5,29 +5,28 @@ prose what is not code. Solutions and what questions ask take time as well, but 
 are folded.
 """
 
-import ast
 import re
 from itertools import takewhile
 from typing import Any
 
 import pytest
 
+from lessonkit.widgets.questions import Question
 from tools.comments import without_comments
 from tools.lesson import BLOCK, lesson, main_path
 from tools.lessons import LESSONS, Lesson
 
 WORDS_A_MINUTE = 160  # of prose that is new to its reader
 LINE = 3  # seconds
-# Seconds of a question, with one wrong try
-CHOOSING = 60
-RECKONING = 120
-PLACING = 210
+# Seconds of a question by its kind, with one wrong try: a choice is made, a number found, and bars
+# and curves are laid out step by step
+SECONDS = {"choice": 60, "number": 120, "placing": 210, "curve": 210}
 # Minutes of a lesson
 PICTURES = 5
 VOTE = 1
-# What a cell of the main path takes that is more than a picture: two of five loaders are to be
+# What a cell of the main path takes that is more than a picture: one of five loaders is to be
 # diagnosed, or a loader of one's own is to be put in and measured
-LONG_CELLS = {"mystery(": 6, "recommend(my_loader": 5}
+LONG_CELLS = {"mystery(": 3, "recommend(my_loader": 5}
 UNREAD = re.compile(r"<[^>]*>|(?<=\])\([^)\s]*\)", re.S)
 
 
@@ -53,30 +52,11 @@ def words(text: str) -> int:
 
 def questions(name: str) -> list[tuple[str, int]]:
     """What each prediction of the main path asks, and how many seconds it takes; no vote is one."""
-    trees = (
-        ast.parse(cell.source) for cell in main_cells(name) if cell.cell_type == "code"
-    )
-    found = []
-    for call in (
-        node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)
-    ):
-        is_vote = ast.unparse(call).endswith(".vote())")
-        if isinstance(call.func, ast.Name) and call.func.id == "predict" and not is_vote:
-            texts = [
-                node.value
-                for node in ast.walk(call.args[0])
-                if isinstance(node, ast.Constant)
-            ]
-            found.append((" ".join(map(str, texts)), seconds_of(call)))
-    return found
-
-
-def seconds_of(question: ast.Call) -> int:
-    """How long a *question* takes: bars are to be placed, or a choice is to be made, or a number found."""
-    kinds = {word.arg for word in question.keywords}
-    if "place" in kinds:
-        return PLACING
-    return CHOOSING if "choices" in kinds else RECKONING
+    asked = [one for _, one in main_path(name).widgets(Question) if one.traces]
+    return [
+        (" ".join([one.question, *one.for_board().get("choices", ())]), SECONDS[one.kind])
+        for one in asked
+    ]
 
 
 def lines(name: str) -> int:
