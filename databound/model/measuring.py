@@ -47,6 +47,7 @@ from ..thresholds import (
     EPOCHS,
     FEWEST,
     FILL,
+    HICCUP,
     LEAST_ROUNDS,
     LEAST_WORKERS,
     MOSTLY,
@@ -243,8 +244,7 @@ class Runs:
             for threads in numbers:
                 self.subject.use_threads(threads)
                 if threads not in self.alones:
-                    alone = self.subject.go(0, SHORTER * run, least=FEWEST, step=True)
-                    self.alones[threads] = alone
+                    self.alones[threads] = self.stepped(SHORTER * run, least=FEWEST)
                 for workers in sorted(wanted):
                     if self.one_beside(workers, threads, seconds):
                         continue
@@ -281,6 +281,18 @@ class Runs:
                 words += f", threads={threads}"
             self.noted(words, pace_of(run))
         return True
+
+    def stepped(self, seconds: float, *, least: int = 0, size: int = 1) -> Watch:
+        """Return a run without workers, as `Subject.go` makes it, whose first step is none like the others.
+
+        A step with another number of threads, or with batches of another *size*, may have to be
+        compiled anew, which takes longer than the run may. Then the run is made once more.
+        """
+        run = self.subject.go(0, seconds, least=least, step=True, size=size)
+        usual = size * fmean(batch.step for batch in self.alone.batches)
+        if run.batches and run.batches[0].step > max(seconds, HICCUP * usual):
+            return self.subject.go(0, seconds, least=least, step=True, size=size)
+        return run
 
     def numbers_of_workers(self) -> set[int]:
         """Return 1, 2, 4 and so on up to the cores, but up to 4 at least, and the present number.
@@ -319,7 +331,7 @@ class Runs:
         run = self.durations.run
         try:
             made = self.subject.go(1, SHORTER * run, size=2)
-            stepped = self.subject.go(0, SHORTER * run, step=True, size=2)
+            stepped = self.stepped(SHORTER * run, size=2)
             if not (made.batches and stepped.batches):
                 return
             factors = {

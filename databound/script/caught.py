@@ -74,7 +74,7 @@ class Caught:
 BEGUN = list["Script"]()
 
 
-def nothing() -> None:
+def nothing(*_: object) -> None:
     """Do nothing."""
 
 
@@ -106,6 +106,8 @@ class Script:
         self.passes = list[greenlet.greenlet]()
         self.steps_of_a_pass: int | None = None  # when one has come to its end
         self.when_fed: Callable[[], object] = nothing  # called each time that we begin to
+        # Called with an exit code when another of its threads ends this process
+        self.when_ended: Callable[[int], object] = nothing
         self.tells_longer = True  # of its training loader
         self.begin()
         BEGUN.append(self)
@@ -357,10 +359,14 @@ class Script:
         self.main.throw(why)
 
     def exits(self, code: int) -> None:
-        """Leave the script where it is, if it is the one that ends this process with a *code*."""
+        """Leave the script where it is if it ends this process with a *code*.
+
+        What another of its threads ends cannot be left: when this returns, the process ends.
+        """
         if self.is_running:
             self.exit_code = code
             self.main.switch()
+        self.when_ended(code)
 
     def ask(self) -> Any:
         """Wait in the script for the next batch that `step` is called with."""
