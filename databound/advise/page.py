@@ -223,7 +223,10 @@ class Recommendation:
         known = self.job.numbers
         if known.others > OTHERS * known.cores:
             used = f"{number(known.others, 1)} of {counted(known.cores, 'cores')}"
-            yield f"Other programs used {used} meanwhile: run this again when none does."
+            again = ": run this again when none does"
+            if self.decided.kind == "cannot tell":  # which asks for that itself
+                again = ""
+            yield f"Other programs used {used} meanwhile{again}."
         seen = self.job.seen
         within = max(self.error, self.table[0].within, AS_GOOD)
         if seen and abs(seen.forecast / seen.seconds - 1) > within:
