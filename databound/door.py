@@ -4,6 +4,7 @@ import os
 import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from time import perf_counter
 from types import ModuleType
 
@@ -84,6 +85,9 @@ def recommend_for_script(
             durations=durations,
         )
         progress.end_line()
+        if job.origin is not None:
+            place = replace(place, beside=[str(line) for line in script.beside])
+            job.origin = replace(job.origin, script=place)
         return Found(page, str(unsaved))
 
 

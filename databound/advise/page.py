@@ -227,6 +227,9 @@ class Recommendation:
             if self.decided.kind == "cannot tell":  # which asks for that itself
                 again = ""
             yield f"Other programs used {used} meanwhile{again}."
+        origin = self.job.origin
+        if origin is not None and origin.script is not None:
+            yield from origin.script.waits_beside()
         seen = self.job.seen
         within = max(self.error, self.table[0].within, AS_GOOD)
         if seen and abs(seen.forecast / seen.seconds - 1) > within:

@@ -103,6 +103,8 @@ class Script:
         self.stdout: TextIO | None = None  # the script's, while it does not run
         # Lines of the loaders that gave it batches, in order
         self.asked = dict[Line, None]()
+        # Lines of the loaders besides ours of which a step takes batches
+        self.beside = dict[Line, None]()
         self.passes = list[greenlet.greenlet]()
         self.steps_of_a_pass: int | None = None  # when one has come to its end
         self.when_fed: Callable[[], object] = nothing  # called each time that we begin to
@@ -353,6 +355,8 @@ class Script:
         self.gradients_of_a_batch = 0
         if made is not None:
             self.asked[made] = None
+            if self.is_fed:
+                self.beside[made] = None
 
     def leave(self, why: BaseException) -> None:
         """Leave the script where it is, and raise *why* where it was asked to go on."""
