@@ -14,7 +14,7 @@ from ..measure.inside import Inside
 from ..measure.setting import Changes, Setting, as_arguments
 from ..measure.state import Training
 from ..model.job import Job
-from ..thresholds import AS_GOOD, MOST_ROWS, OTHERS, RANGE_HOLDS, RANGES_HELD
+from ..thresholds import AS_GOOD, MOST_ROWS, OTHERS, RANGE_HOLDS, RANGES_HELD, WORTH
 from .choosing import Bounds, Worth, work_of
 from .knobs import TriedKnob
 from .roofs import roofs_of
@@ -135,7 +135,7 @@ class Recommendation:
         """The smaller of two bounds: what any loader could save, or what full cores allow."""
         if self.bounds.cores < self.bounds.any:
             return f"no setting can save more than {percent(self.bounds.cores)}"
-        return f"no loader can save more than {percent(self.bounds.any)}"
+        return self.roof_of_loaders()
 
     def sections(self) -> dict[str, list[str]]:
         """Return the page: paragraphs, with lines under them; if little can be saved, a verdict."""
@@ -211,9 +211,22 @@ class Recommendation:
         )
         return f"{words}, and {milliseconds(seen.forecast)} by the forecast."
 
+    def roof_of_loaders(self) -> str:
+        """Say what any loader could save, also with another number of threads if steps are faster with it."""
+        job = self.job
+        steps = job.count(job.now) * job.pace(job.now.threads)
+        with_these_threads = max(0.0, 1 - steps / self.table[0].later)
+        most = percent(self.bounds.any)
+        if self.bounds.any - with_these_threads < WORTH:
+            return f"no loader can save more than {most}"
+        return (
+            f"no loader can save more than {percent(with_these_threads)}, and none with "
+            f"torch.set_num_threads({job.best_threads}) more than {most}"
+        )
+
     def limits(self) -> str:
         """Say what any loader could save, and what full cores allow if that is less."""
-        words = f"No loader can save more than {percent(self.bounds.any)}"
+        words = with_capital(self.roof_of_loaders())
         if self.bounds.cores < self.bounds.any:
             words += f", and no setting more than {percent(self.bounds.cores)}"
         return f"{words}."

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,7 +30,7 @@ from databound.ranges import scatter_of
 from databound.thresholds import AS_GOOD, EPOCHS, MOST_ROWS
 from lessonkit.engine.machine import Handling
 from lessonkit.pictures.drawing import PAPER
-from lessonkit.words import milliseconds
+from lessonkit.words import milliseconds, percent
 
 TAKES_LONG = Handling(take=0.012)
 MODELS = {
@@ -197,6 +198,29 @@ def test_runs_that_differ_by_more_than_the_effect_tell_nothing(
     found = recommended(MODELS["data-bound"], 0, noise=0.9)
     assert found.verdict == "cannot tell"
     assert found.changes == []
+
+
+def test_what_a_loader_saves_is_told_apart_from_what_fewer_threads_do(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A step with two threads is slow beside other programs, and no loader makes it faster."""
+    job = Modelled(0.020, 0.010, computes=False).job()
+    job.subject = None
+    alone = recommended_for(job)
+    assert alone.limits() == f"No loader can save more than {percent(alone.bounds.any)}."
+    job.numbers.threads[2] = replace(job.numbers.threads[1], seconds=0.100)
+    job.now = job.now.changed(threads=2)
+    page = recommended_for(job)
+    capsys.readouterr()
+    best = percent(page.bounds.any)
+    assert page.bounds.any == pytest.approx(1 - 10 / 120, abs=0.01)
+    said = re.fullmatch(
+        r"No loader can save more than ([\d.]+) %, and none with torch\.set_num_threads\(1\) "
+        rf"more than {best}.*\.",
+        page.limits(),
+    )
+    assert said is not None
+    assert float(said[1]) == pytest.approx(100 * 20 / 120, abs=1)
 
 
 TAKES_SOME = Handling(take=0.006)
