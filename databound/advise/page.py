@@ -14,6 +14,7 @@ from ..measure.inside import Inside
 from ..measure.setting import Changes, Setting, as_arguments
 from ..measure.state import Training
 from ..model.job import Job
+from ..script.patching import may_be_given
 from ..thresholds import AS_GOOD, MOST_ROWS, OTHERS, RANGE_HOLDS, RANGES_HELD, WORTH
 from .choosing import Bounds, Worth, work_of
 from .knobs import TriedKnob
@@ -213,23 +214,31 @@ class Recommendation:
 
     def roof_of_loaders(self) -> str:
         """Say what any loader could save, also with another number of threads if steps are faster with it."""
-        job = self.job
-        steps = job.count(job.now) * job.pace(job.now.threads)
-        with_these_threads = max(0.0, 1 - steps / self.table[0].later)
         most = percent(self.bounds.any)
-        if self.bounds.any - with_these_threads < WORTH:
+        these = self.saved_with_these_threads
+        if these == self.bounds.any:
             return f"no loader can save more than {most}"
         return (
-            f"no loader can save more than {percent(with_these_threads)}, and none with "
-            f"torch.set_num_threads({job.best_threads}) more than {most}"
+            f"no loader can save more than {percent(these)}, and none with "
+            f"torch.set_num_threads({self.job.best_threads}) more than {most}"
         )
+
+    @property
+    def saved_with_these_threads(self) -> float:
+        """The share that any loader could save; less than its bound if fewer threads make steps faster."""
+        job = self.job
+        steps = job.count(job.now) * job.pace(job.now.threads)
+        these = max(0.0, 1 - steps / self.table[0].later)
+        return these if self.bounds.any - these >= WORTH else self.bounds.any
 
     def limits(self) -> str:
         """Say what any loader could save, and what full cores allow if that is less."""
-        words = with_capital(self.roof_of_loaders())
-        if self.bounds.cores < self.bounds.any:
-            words += f", and no setting more than {percent(self.bounds.cores)}"
-        return f"{words}."
+        if self.bounds.cores >= self.bounds.any:
+            return f"{with_capital(self.roof_of_loaders())}."
+        return (
+            f"No loader can save more than {percent(self.saved_with_these_threads)}, and no setting "
+            f"more than {percent(self.bounds.cores)}."
+        )
 
     def doubts(self) -> Iterator[str]:
         """Yield what speaks against the numbers of this page."""
@@ -504,7 +513,7 @@ def arguments_of(
         arguments |= {
             name: off
             for name, off in FOR_WORKERS.items()
-            if getattr(loader, name, off) != off
+            if getattr(loader, name, off) != off and may_be_given(loader, name)
         }
     return arguments, setting.threads if "threads" in changes else None
 

@@ -22,6 +22,7 @@ from .replaced import replaced
 
 # The names that a loader has in its own dictionary
 MADE_AT = "_databound_made_at"
+GIVEN = "_databound_given"
 # A function of ours that stands in for one of PyTorch's has this attribute
 OURS = "_databound"
 
@@ -60,6 +61,12 @@ def made_at(loader: Any) -> Line | None:
     """Return the line at which *loader* was made, if that is known."""
     line = getattr(loader, "__dict__", {}).get(MADE_AT)
     return line if isinstance(line, Line) else None
+
+
+def may_be_given(loader: Any, name: str) -> bool:
+    """Whether *loader* was made with an argument of that *name*; of one whose making nobody saw it may be."""
+    given = getattr(loader, "__dict__", {}).get(GIVEN)
+    return given is None or name in given
 
 
 def described(loader: Any) -> str:
@@ -130,6 +137,7 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
         if before is not None and not is_users(frame):  # made anew, of one that still lives
             line = made_at(before)
         vars(loader)[MADE_AT] = line
+        vars(loader)[GIVEN] = frozenset(named)
         lengths.ask_instead(type(loader))
         init(loader, *given, **named)
         last_made[dataset] = loader

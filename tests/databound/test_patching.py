@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from databound.script.patching import described, made_at, patched, reads_in_order
+from databound.script.patching import (
+    described,
+    made_at,
+    may_be_given,
+    patched,
+    reads_in_order,
+)
 
 LIBRARY = f"{sysconfig.get_path('purelib')}/framework/data.py"
 
@@ -67,6 +73,21 @@ def test_other_data_at_the_same_place_in_memory_has_a_line_of_its_own(
     told = made_at(make_anew(other))
     assert told is not None
     assert told != line
+
+
+def test_what_a_loader_was_made_with_is_known_of_those_whose_making_was_seen(
+    library: Any,
+) -> None:
+    make = library.utils.data.DataLoader
+    unseen = make(range(8), num_workers=2)
+    with patched(library, AsItIs()):
+        usual = make(range(8), num_workers=2)
+        said = make(range(8), num_workers=2, prefetch_factor=2)
+    assert [may_be_given(one, "prefetch_factor") for one in (unseen, usual, said)] == [
+        True,
+        False,
+        True,
+    ]
 
 
 class Skipping:

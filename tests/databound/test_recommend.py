@@ -27,6 +27,7 @@ from databound.measure.runs import restored
 from databound.measure.setting import Changes, as_arguments
 from databound.model.job import Job
 from databound.ranges import scatter_of
+from databound.script.patching import GIVEN
 from databound.thresholds import AS_GOOD, EPOCHS, MOST_ROWS
 from lessonkit.engine.machine import Handling
 from lessonkit.pictures.drawing import PAPER
@@ -137,6 +138,21 @@ def test_every_line_to_paste_is_taken_by_the_loader(library: Any) -> None:
         with restored():
             taken = [int(batch[0]) for batch in load(range(8), **(written | given))]
         assert taken == [*range(8)]
+
+
+def test_without_workers_nothing_is_taken_back_that_nobody_gave() -> None:
+    job = MODELS["data-bound"].job()
+    job.now = job.now.changed(num_workers=2)
+    none = {"num_workers": 0}
+    loader = SimpleNamespace(prefetch_factor=2, multiprocessing_context=None, timeout=5)
+    job.subject = SimpleNamespace(loader=loader)
+    for given, told in (
+        (None, "num_workers=0, prefetch_factor=None, timeout=0"),
+        ({"num_workers", "timeout"}, "num_workers=0, timeout=0"),
+    ):
+        if given is not None:
+            vars(loader)[GIVEN] = given
+        assert line_of(job, none, job.setting(**none)) == f"DataLoader(..., {told})"
 
 
 @pytest.mark.parametrize("num_workers", [0, 2])
