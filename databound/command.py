@@ -271,15 +271,14 @@ def told(given: argparse.Namespace, measure: Callable[[Progress], Found]) -> Exi
             print(f"databound: {file}: {why}", file=sys.stderr)
             return Exit.FAILED
     with apart() as where:
-        progress = Progress(where.console)
+        progress = Progress(where.console, where.last_lines)
         try:
             found = measure(progress)
         except KeyboardInterrupt:
             progress.say("databound: stopped")
             return Exit.STOPPED
         except BaseException as error:  # of the user's modules: SystemExit, too
-            progress.end_line()
-            where.console.write(where.last_lines() + in_words(error))
+            progress.fail(in_words(error))
             return Exit.FAILED
         if save:
             save_job(found.page.job, save)

@@ -4,18 +4,28 @@ import os
 import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from time import perf_counter
 from types import ModuleType
 
 from .advise.advice import recommended
 from .advise.report import Found
+from .exit_codes import Exit
 from .model.measuring import measured
 from .origin import InScript
 from .progress import Progress
 from .script.as_main import Program, as_before
 from .script.caught import Caught, Script, backwards_counted, refusing_ranks
+from .script.compiling import compiling_noted
 from .script.patching import described, patched
-from .script.stopping import children_of_this, end_children, ends_noted, interruptible
+from .script.stopping import (
+    children_of_this,
+    end_children,
+    ends_noted,
+    interruptible,
+    kill_children,
+    leave,
+)
 from .script.told_errors import NotMeasuredError
 from .script.unsaved import Unsaved, saving_nothing
 from .script.when_imported import when_imported
@@ -37,10 +47,23 @@ def recommend_for_script(
     """
     refuse_ranks()
     script = Script(program.run, wanted)
-    with opened(script) as unsaved:
+    lived_before = children_of_this()
+
+    def ended_by_a_thread(code: int) -> None:
+        progress.fail(
+            f"databound: a thread of the script ended this process by os._exit({code}), so nothing "
+            "more can be measured\n"
+        )
+        kill_children(lived_before)
+        leave(Exit.FAILED)
+
+    script.when_ended = ended_by_a_thread
+    compiles = Compiles(progress)
+    with opened(script) as unsaved, compiling_noted(compiles):
         progress.begin(f"{program.target} runs until its first training step ...")
         began = perf_counter()
         caught = script.until_training()
+        compiles.trains = True
         progress.end(f"{perf_counter() - began:.1f} s")
         place = in_script(caught, program)
         progress.say(str(place))
@@ -62,7 +85,35 @@ def recommend_for_script(
             durations=durations,
         )
         progress.end_line()
+        if job.origin is not None:
+            place = replace(place, beside=[str(line) for line in script.beside])
+            job.origin = replace(job.origin, script=place)
         return Found(page, str(unsaved))
+
+
+class Compiles:
+    """Tells *progress* that the script compiles, so that nobody takes that for a command that hangs.
+
+    It does so until the script *trains*, and once more: afterwards it is known.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.trains = False
+        self.told = set[bool]()
+
+    def __call__(self) -> None:
+        """Tell it, if it is new."""
+        if self.trains in self.told:
+            return
+        self.told.add(self.trains)
+        if self.trains:
+            self.progress.say(
+                "torch.compile is at work again, as for another number of threads or batches of another "
+                "size; that time is not counted"
+            )
+        else:
+            self.progress.begin("    torch.compile is at work, which may take minutes ...")
 
 
 @contextmanager

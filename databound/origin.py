@@ -2,6 +2,7 @@
 
 import platform
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -23,7 +24,8 @@ class InScript:
     The *loader* was *made_at* a line and feeds the loop *loop_at* another, each told as
     `train.py:23`; *file* is the whole path of the first, and *line* its number, if it is known. If a
     trainer makes it, its *arguments* are those of a call of that name, *arguments_at* its line.
-    The script and its own arguments are *target*, as a shell takes them.
+    The script and its own arguments are *target*, as a shell takes them. A step also takes batches of
+    the loaders that were made at the lines *beside*.
     """
 
     target: str
@@ -34,6 +36,7 @@ class InScript:
     line: int = 0
     arguments: str = ""
     arguments_at: str = ""
+    beside: Sequence[str] = ()
 
     def __str__(self) -> str:
         loop = f"the loop at {self.loop_at or 'a line of a library'}"
@@ -41,6 +44,14 @@ class InScript:
             where = f"{self.arguments_at}  {self.arguments}".strip()
             return f"{where} makes {self.loader}, which feeds {loop}"
         return f"{self.made_at or 'A library'}  {self.loader}  feeds {loop}"
+
+    def waits_beside(self) -> Iterator[str]:
+        """Yield a sentence for each loader whose batches are waited for in the step."""
+        for line in self.beside:
+            yield (
+                f"The step also takes batches of the loader made at {line}, and what it waits for them "
+                f"is in its time: --loader {line} measures that loader."
+            )
 
     @property
     def change_at(self) -> str:

@@ -1,5 +1,6 @@
 """Prints what a measuring finds, as it finds it, with the time that is left."""
 
+from collections.abc import Callable
 from typing import TextIO
 
 from lessonkit.words import milliseconds
@@ -8,10 +9,14 @@ WIDTH = 92  # characters of a line, so that it is not broken where a terminal ha
 
 
 class Progress:
-    """Writes sentences to a *stream*, and below each the numbers that come, side by side."""
+    """Writes sentences to a *stream*, and below each the numbers that come, side by side.
 
-    def __init__(self, stream: TextIO) -> None:
+    What *printed* returns is shown above the reason of a failure.
+    """
+
+    def __init__(self, stream: TextIO, printed: Callable[[], str] = str) -> None:
         self.stream = stream
+        self.printed = printed
         self.column = 0
 
     def say(self, sentence: str) -> None:
@@ -41,6 +46,11 @@ class Progress:
         lead = ", " if self.column else "    "
         self.write(f"{lead}{words}")
         self.column += len(lead + words)
+
+    def fail(self, why: str) -> None:
+        """Write *why* nothing more comes, in lines of its own, below what was printed until then."""
+        self.end_line()
+        self.write(self.printed() + why)
 
     def end_line(self) -> None:
         """Begin a new line if one was begun."""

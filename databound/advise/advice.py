@@ -104,10 +104,10 @@ def recommended(
     if job.subject is not None:
         each = [seconds_with_start(job, row, durations) for row in table[: TRIED + 1]]
         seconds = math.ceil(min(durations.trials, seconds_of_rounds(each)))
-        most = max(seconds, math.ceil(durations.more_trials))
+        most = math.ceil(durations.more_trials)
+        more = f", and up to {most} s if its runs differ" if most > seconds else ""
         tell(
-            f"trying the best {TRIED} settings beside the job as it is: about {seconds} s, "
-            f"and up to {most} s if its runs differ"
+            f"trying the best {TRIED} settings beside the job as it is: about {seconds} s{more}"
         )
         with what_it_trains_put_back(job.subject, put_back=put_back):
             trials = try_best(job, job.subject, table, durations, note)

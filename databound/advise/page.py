@@ -14,7 +14,8 @@ from ..measure.inside import Inside
 from ..measure.setting import Changes, Setting, as_arguments
 from ..measure.state import Training
 from ..model.job import Job
-from ..thresholds import AS_GOOD, MOST_ROWS, OTHERS, RANGE_HOLDS, RANGES_HELD
+from ..script.patching import may_be_given
+from ..thresholds import AS_GOOD, MOST_ROWS, OTHERS, RANGE_HOLDS, RANGES_HELD, WORTH
 from .choosing import Bounds, Worth, work_of
 from .knobs import TriedKnob
 from .roofs import roofs_of
@@ -136,7 +137,7 @@ class Recommendation:
         """The smaller of two bounds: what any loader could save, or what full cores allow."""
         if self.bounds.cores < self.bounds.any:
             return f"no setting can save more than {percent(self.bounds.cores)}"
-        return f"no loader can save more than {percent(self.bounds.any)}"
+        return self.roof_of_loaders()
 
     def sections(self) -> dict[str, list[str]]:
         """Return the page: paragraphs, with lines under them; if little can be saved, a verdict."""
@@ -212,19 +213,46 @@ class Recommendation:
         )
         return f"{words}, and {milliseconds(seen.forecast)} by the forecast."
 
+    def roof_of_loaders(self) -> str:
+        """Say what any loader could save, also with another number of threads if steps are faster with it."""
+        most = percent(self.bounds.any)
+        these = self.saved_with_these_threads
+        if these == self.bounds.any:
+            return f"no loader can save more than {most}"
+        return (
+            f"no loader can save more than {percent(these)}, and none with "
+            f"torch.set_num_threads({self.job.best_threads}) more than {most}"
+        )
+
+    @property
+    def saved_with_these_threads(self) -> float:
+        """The share that any loader could save; less than its bound if fewer threads make steps faster."""
+        job = self.job
+        steps = job.count(job.now) * job.pace(job.now.threads)
+        these = max(0.0, 1 - steps / self.table[0].later)
+        return these if self.bounds.any - these >= WORTH else self.bounds.any
+
     def limits(self) -> str:
         """Say what any loader could save, and what full cores allow if that is less."""
-        words = f"No loader can save more than {percent(self.bounds.any)}"
-        if self.bounds.cores < self.bounds.any:
-            words += f", and no setting more than {percent(self.bounds.cores)}"
-        return f"{words}."
+        if self.bounds.cores >= self.bounds.any:
+            return f"{with_capital(self.roof_of_loaders())}."
+        return (
+            f"No loader can save more than {percent(self.saved_with_these_threads)}, and no setting "
+            f"more than {percent(self.bounds.cores)}."
+        )
 
     def doubts(self) -> Iterator[str]:
         """Yield what speaks against the numbers of this page."""
         known = self.job.numbers
         if known.others > OTHERS * known.cores:
             used = f"{number(known.others, 1)} of {counted(known.cores, 'cores')}"
-            yield f"Other programs used {used} meanwhile: run this again when none does."
+            again = ": run this again when none does"
+            if self.decided.kind == "cannot tell":  # which asks for that itself
+                again = ""
+            yield f"Other programs used {used} meanwhile{again}."
+        origin = self.job.origin
+        if origin is not None and origin.script is not None:
+            yield from origin.script.waits_beside()
         seen = self.job.seen
         within = max(self.error, self.table[0].within, AS_GOOD)
         if seen and abs(seen.forecast / seen.seconds - 1) > within:
@@ -490,7 +518,7 @@ def arguments_of(
         arguments |= {
             name: off
             for name, off in FOR_WORKERS.items()
-            if getattr(loader, name, off) != off
+            if getattr(loader, name, off) != off and may_be_given(loader, name)
         }
     return arguments, setting.threads if "threads" in changes else None
 

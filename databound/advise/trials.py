@@ -144,6 +144,7 @@ class Rounds:
         self.chosen: list[int] = []  # places of the rows that run
         self.began = subject.clock()
         self.made = 0  # runs
+        self.planned = (TRIED + 1) * ROUNDS + 1  # at least, as far as anybody knows
         self.lasted: dict[int, float] = {}  # seconds of the last run of a row, by its place
         self.found: dict[Setting, list[Compared]] = {}
 
@@ -164,6 +165,7 @@ class Rounds:
             self.chosen.remove(max(self.chosen, key=self.seconds_of))
         # What joins after the first round needs one more, to have as many
         least = ROUNDS + 1 if self.add_a_longer_queue() else ROUNDS
+        self.planned = self.made + (len(self.chosen) + 1) * (least - 1)
         for rounds in count(1) if self.chosen else []:
             spent = self.subject.clock() - self.began
             is_late = spent + spent / rounds > self.durations.more_trials
@@ -256,11 +258,16 @@ class Rounds:
         setting = self.job.setting(**row.changes)
         runs_with = Setting(num_workers=setting.num_workers, threads=setting.threads)
         self.found.setdefault(runs_with, []).append(trial.found)
-        each = (self.subject.clock() - self.began) / self.made
-        left = max(0, (TRIED + 1) * ROUNDS + 1 - self.made) * each
         words = as_arguments(row.changes) or "as it is"
-        self.note(words, seconds_by(self.job, row, trial.found), left)
+        self.note(words, seconds_by(self.job, row, trial.found), self.seconds_left())
         return trial
+
+    def seconds_left(self) -> float:
+        """Return for how long runs go on: the fewest rounds first, and then as long as they may."""
+        spent = self.subject.clock() - self.began
+        if self.made <= self.planned:
+            return (self.planned - self.made) * spent / self.made
+        return max(0.0, self.durations.more_trials - spent)
 
 
 def runs_as_now(job: Job, row: TableRow) -> bool:

@@ -119,7 +119,12 @@ class Job:
     @property
     def fastest_step(self) -> float:
         """The seconds that a step takes at least, with the best number of threads."""
-        return min(self.pace(threads) for threads in self.numbers.threads)
+        return self.pace(self.best_threads)
+
+    @property
+    def best_threads(self) -> int:
+        """The number of threads with which a step takes the least."""
+        return min(self.numbers.threads, key=self.pace)
 
     def modelled(
         self, setting: Setting, *, watched: bool = False, steps_before: int = 0

@@ -42,6 +42,7 @@ from ..thresholds import (
     EPOCHS,
     FEWEST,
     FILL,
+    HICCUP,
     LEAST_ROUNDS,
     LEAST_WORKERS,
     MOSTLY,
@@ -239,8 +240,7 @@ class Runs:
             for threads in numbers:
                 self.subject.use_threads(threads)
                 if threads not in self.alones:
-                    request = RunRequest(0, SHORTER * run, least=FEWEST, step=True)
-                    self.alones[threads] = self.subject.go(request)
+                    self.alones[threads] = self.stepped(SHORTER * run, least=FEWEST)
                 for workers in sorted(wanted):
                     if self.one_beside(workers, threads, seconds):
                         continue
@@ -277,6 +277,19 @@ class Runs:
                 words += f", threads={threads}"
             self.noted(words, pace_of(run))
         return True
+
+    def stepped(self, seconds: float, *, least: int = 0, size: int = 1) -> Watch:
+        """Return a run without workers, as `Subject.go` makes it, whose first step is none like the others.
+
+        A step with another number of threads, or with batches of another *size*, may have to be
+        compiled anew, which takes longer than the run may. Then the run is made once more.
+        """
+        request = RunRequest(0, seconds, least=least, step=True, size=size)
+        run = self.subject.go(request)
+        usual = size * fmean(batch.step for batch in self.alone.batches)
+        if run.batches and run.batches[0].step > max(seconds, HICCUP * usual):
+            return self.subject.go(request)
+        return run
 
     def numbers_of_workers(self) -> set[int]:
         """Return 1, 2, 4 and so on up to the cores, but up to 4 at least, and the present number.
@@ -315,7 +328,7 @@ class Runs:
         run = self.durations.run
         try:
             made = self.subject.go(RunRequest(1, SHORTER * run, size=2))
-            stepped = self.subject.go(RunRequest(0, SHORTER * run, step=True, size=2))
+            stepped = self.stepped(SHORTER * run, size=2)
             if not (made.batches and stepped.batches):
                 return
             factors = {

@@ -74,7 +74,7 @@ class Caught:
 BEGUN = list["Script"]()
 
 
-def nothing() -> None:
+def nothing(*_: object) -> None:
     """Do nothing."""
 
 
@@ -103,9 +103,13 @@ class Script:
         self.stdout: TextIO | None = None  # the script's, while it does not run
         # Lines of the loaders that gave it batches, in order
         self.asked = dict[Line, None]()
+        # Lines of the loaders besides ours of which a step takes batches
+        self.beside = dict[Line, None]()
         self.passes = list[greenlet.greenlet]()
         self.steps_of_a_pass: int | None = None  # when one has come to its end
         self.when_fed: Callable[[], object] = nothing  # called each time that we begin to
+        # Called with an exit code when another of its threads ends this process
+        self.when_ended: Callable[[int], object] = nothing
         self.tells_longer = True  # of its training loader
         self.begin()
         BEGUN.append(self)
@@ -351,16 +355,22 @@ class Script:
         self.gradients_of_a_batch = 0
         if made is not None:
             self.asked[made] = None
+            if self.is_fed:
+                self.beside[made] = None
 
     def leave(self, why: BaseException) -> None:
         """Leave the script where it is, and raise *why* where it was asked to go on."""
         self.main.throw(why)
 
     def exits(self, code: int) -> None:
-        """Leave the script where it is, if it is the one that ends this process with a *code*."""
+        """Leave the script where it is if it ends this process with a *code*.
+
+        What another of its threads ends cannot be left: when this returns, the process ends.
+        """
         if self.is_running:
             self.exit_code = code
             self.main.switch()
+        self.when_ended(code)
 
     def ask(self) -> Any:
         """Wait in the script for the next batch that `step` is called with."""

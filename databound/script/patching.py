@@ -22,6 +22,7 @@ from .replaced import replaced
 
 # The names that a loader has in its own dictionary
 MADE_AT = "_databound_made_at"
+GIVEN = "_databound_given"
 # A function of ours that stands in for one of PyTorch's has this attribute
 OURS = "_databound"
 
@@ -62,12 +63,17 @@ def made_at(loader: Any) -> Line | None:
     return line if isinstance(line, Line) else None
 
 
+def may_be_given(loader: Any, name: str) -> bool:
+    """Whether *loader* was made with an argument of that *name*; of one whose making nobody saw it may be."""
+    given = getattr(loader, "__dict__", {}).get(GIVEN)
+    return given is None or name in given
+
+
 def described(loader: Any) -> str:
     """Write the call of a *loader*, with the arguments that a reader looks for."""
-    batches = getattr(loader, "batch_sampler", None)
+    sizes = [getattr(each, "batch_size", None) for each in (loader, *samplers_of(loader))]
     options = {
-        "batch_size": getattr(loader, "batch_size", None)
-        or getattr(batches, "batch_size", None),
+        "batch_size": next((size for size in sizes if size), None),
         "num_workers": getattr(loader, "num_workers", None),
     }
     told = [f"{name}={value!r}" for name, value in options.items() if value is not None]
@@ -76,10 +82,21 @@ def described(loader: Any) -> str:
 
 def reads_in_order(loader: Any) -> bool:
     """Whether *loader* gives its samples in their own order, as one for validation does."""
-    sampler = getattr(loader, "batch_sampler", None) or loader.sampler
-    while hasattr(sampler, "sampler"):
-        sampler = sampler.sampler
-    return type(sampler).__name__ == "SequentialSampler"
+    *_, innermost = samplers_of(loader)
+    return type(innermost).__name__ == "SequentialSampler"
+
+
+def samplers_of(loader: Any) -> Iterator[Any]:
+    """Yield what makes the batches of *loader*, and then each sampler that the one before it wraps."""
+    around = loader
+    while True:
+        sampler = getattr(around, "batch_sampler", None)
+        if sampler is None:
+            sampler = getattr(around, "sampler", None)
+        if sampler is None:
+            return
+        yield sampler
+        around = sampler
 
 
 class Hooks(Protocol):
@@ -120,6 +137,7 @@ def patched(torch: Any, hooks: Hooks) -> Iterator[None]:
         if before is not None and not is_users(frame):  # made anew, of one that still lives
             line = made_at(before)
         vars(loader)[MADE_AT] = line
+        vars(loader)[GIVEN] = frozenset(named)
         lengths.ask_instead(type(loader))
         init(loader, *given, **named)
         last_made[dataset] = loader

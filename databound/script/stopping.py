@@ -56,7 +56,12 @@ def end_children(but: Collection[int] = ()) -> None:
         child.join(1)
         if child.is_alive():
             child.kill()
-    for pid in children_of_this() - {*but}:  # also those of other libraries
+    kill_children(but)
+
+
+def kill_children(but: Collection[int] = ()) -> None:
+    """End the same processes, also those of other libraries, without a moment for any of them."""
+    for pid in children_of_this() - {*but}:
         with suppress(OSError):
             os.kill(pid, signal.SIGKILL)
 

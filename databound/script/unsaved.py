@@ -64,11 +64,13 @@ class Unsaved:
 
     It does not save while *trains* says that it is the script that runs, and trains. *withheld* has the
     functions that did nothing, *missing* the paths to which nothing was saved. *written* are the files
-    that the script opened to write to them by itself, from its beginning: a log is opened early.
+    that the script opened to write to them by itself, from its beginning: a log is opened early. What
+    a function that *goes_on* calls for itself is a part of it.
     """
 
     def __init__(self, trains: Callable[[], bool]) -> None:
         self.trains = trains
+        self.goes_on = False
         self.withheld = Counter[str]()
         self.missing = set[str]()
         self.written = set[str]()
@@ -98,10 +100,17 @@ class Unsaved:
 
         @wraps(original)
         def call(*given: Any, **named: Any) -> Any:
-            if not self.trains() or not does_nothing([*given, *named.values()]):
+            if self.goes_on or not self.trains():
                 return original(*given, **named)
-            self.withheld[f"{module}.{path}"] += 1
-            return None
+            if does_nothing([*given, *named.values()]):
+                self.withheld[f"{module}.{path}"] += 1
+                return None
+            # `rmtree` deletes by names that only the descriptor of their folder makes whole
+            self.goes_on = True
+            try:
+                return original(*given, **named)
+            finally:
+                self.goes_on = False
 
         setattr(owner, name, call)
         self.replaced[module, path] = restoring(owner, name, original)

@@ -121,8 +121,11 @@ def test_rivals_are_tried_in_rounds_beside_the_job_as_it_is() -> None:
     job = model.job()
     table = [forecast_row(job, {}), *rank(job, rows_of(job))]
     before = len(model.ran)
-    trials = try_best(job, model, table)
+    left = list[float]()
+    trials = try_best(job, model, table, note=lambda _, __, seconds: left.append(seconds))
     ran = model.ran[before:]
+    assert left[-1] == 0
+    assert min(left[:-1]) > 0
     rivals = ran[1 : 1 + TRIED]
     # The best of them has a longer queue as well from the second round on, in as many rounds
     (deeper, *_) = [one for one in ran[2 * TRIED + 2 :] if one]
@@ -153,8 +156,16 @@ def test_a_job_that_differs_from_itself_is_tried_in_more_rounds(most: float) -> 
     model = Restless(0.020, 0.010, computes=False)
     job = Modelled(0.020, 0.010, computes=False).job()
     table = [forecast_row(job, {}), *rank(job, rows_of(job))]
-    trials = try_best(job, model, table, Durations(more_trials=most))
+    ends = list[float]()  # by what is told of the time that is left
+
+    def note(_: str, __: float, left: float) -> None:
+        ends.append(model.time + left)
+
+    trials = try_best(job, model, table, Durations(more_trials=most), note)
     rounds = len(trials.now) - 1
+    fewest = (TRIED + 1) + 1 + ROUNDS * (TRIED + 2)  # runs, with a longer queue
+    assert (len(ends) > fewest) == (most > 15)
+    assert set(ends[fewest:]) <= {most}
     assert rounds >= ROUNDS
     assert model.time < most
     assert model.time + model.time / rounds > most

@@ -239,6 +239,21 @@ def test_a_report_names_the_line_to_change_what_was_tried_and_how_to_go_on(
     )
 
 
+def test_a_report_names_loaders_besides_ours_for_which_a_step_waits(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    job = tried(TURNS)
+    assert ORIGIN.script is not None
+    job.origin = replace(ORIGIN, script=replace(ORIGIN.script, beside=["train.py:24"]))
+    save_job(job, tmp_path / "job.json")
+    capfd.readouterr()
+    for form in ([], ["--full"]):
+        main([str(tmp_path / "job.json"), *form])
+        assert (
+            capfd.readouterr().out.count("--loader train.py:24 measures that loader.") == 1
+        )
+
+
 def test_the_output_in_the_documents_is_what_the_command_says_now() -> None:
     root = Path(__file__).parents[2]
     (output,) = re.findall(
@@ -255,7 +270,11 @@ def test_the_output_in_the_documents_is_what_the_command_says_now() -> None:
         text = re.sub(r"    \S+\.py:\d+   .*?     ", "    LINE     ", text)
         text = re.sub(r"--set .*", "", text)
         text = re.sub(r"\d[\d.,]*( m?s)?", "#", text)
-        text = text.replace(", and no setting more than # %", "")
+        text = re.sub(
+            r", and (no setting|none with torch\.set_num_threads\(#\)) more than # %",
+            "",
+            text,
+        )
         return {line for line in text.splitlines() if not line.startswith("The first")}
 
     lines = output.splitlines()

@@ -235,6 +235,27 @@ def test_ctrl_c_ends_it_with_nothing_left(folder: Path, number: int) -> None:
     until_gone(folder)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells which processes live")
+def test_a_thread_of_the_script_that_ends_the_process_is_told_with_nothing_left(
+    folder: Path,
+) -> None:
+    """Its exit code would be one of ours that says something else."""
+    changed(
+        folder,
+        LOOP,
+        "import os, threading\n    threading.Timer(2, os._exit, [3]).start()\n    " + LOOP,
+    )
+    ended = run(folder, "train.py", "--lr", "0.1")
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    *_, printed, why = ended.stderr.splitlines()
+    assert printed == "a line of the script"
+    assert why == (
+        "databound: a thread of the script ended this process by os._exit(3), so nothing more can be measured"
+    )
+    until_gone(folder)
+
+
 def until_gone(folder: Path) -> None:
     """Wait until no process lives in a *folder*: one that is orphaned stays where it was."""
     ends = monotonic() + 20

@@ -187,6 +187,28 @@ def test_a_step_that_has_no_room_for_larger_batches_is_measured_without_them() -
         job.forecast(batch_size=8)
 
 
+class Compiled(Modelled):
+    """A step that is compiled anew for batches of another size, which takes all the time of a run."""
+
+    def go(self, request: RunRequest) -> Watch:
+        is_new = request.step and request.size > 1 and not self.compiled
+        seen = super().go(request)
+        if is_new:
+            self.compiled = True
+            first = seen.batches[0]
+            seen.batches[:] = [first._replace(stepped=first.stepped + 20)]
+        return seen
+
+    compiled = False
+
+
+def test_a_step_that_is_compiled_for_larger_batches_is_as_long_as_others() -> None:
+    known = Modelled(0.020, 0.010, computes=False).job().numbers.growth
+    compiled = Compiled(0.020, 0.010, computes=False).job().numbers.growth
+    assert compiled == pytest.approx(known)
+    assert compiled["step"] < 2
+
+
 class Disturbed(Modelled):
     """A model beside which the machine stands still for a second, in the second run with workers."""
 

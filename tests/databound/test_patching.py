@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from databound.script.patching import made_at, patched
+from databound.script.patching import (
+    described,
+    made_at,
+    may_be_given,
+    patched,
+    reads_in_order,
+)
 
 LIBRARY = f"{sysconfig.get_path('purelib')}/framework/data.py"
 
@@ -67,3 +73,42 @@ def test_other_data_at_the_same_place_in_memory_has_a_line_of_its_own(
     told = made_at(make_anew(other))
     assert told is not None
     assert told != line
+
+
+def test_what_a_loader_was_made_with_is_known_of_those_whose_making_was_seen(
+    library: Any,
+) -> None:
+    make = library.utils.data.DataLoader
+    unseen = make(range(8), num_workers=2)
+    with patched(library, AsItIs()):
+        usual = make(range(8), num_workers=2)
+        said = make(range(8), num_workers=2, prefetch_factor=2)
+    assert [may_be_given(one, "prefetch_factor") for one in (unseen, usual, said)] == [
+        True,
+        False,
+        True,
+    ]
+
+
+class Skipping:
+    """A batch sampler around another, as Accelerate's when a training goes on."""
+
+    def __init__(self, batch_sampler: Any) -> None:
+        self.batch_sampler = batch_sampler
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.batch_sampler)
+
+    def __len__(self) -> int:
+        return 0  # so it is false, and there all the same
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_a_loader_is_told_by_the_samplers_inside_its_own(
+    library: Any, shuffle: bool
+) -> None:
+    data = library.utils.data
+    inner = data.DataLoader(range(8), 4, shuffle=shuffle).batch_sampler
+    loader = data.DataLoader(range(8), batch_sampler=Skipping(Skipping(inner)))
+    assert described(loader) == "DataLoader(batch_size=4, num_workers=0)"
+    assert reads_in_order(loader) is not shuffle

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,10 +26,11 @@ from databound.measure.subject import RunRequest
 from databound.measure.watching import Watch
 from databound.model.job import Job
 from databound.ranges import scatter_of
+from databound.script.patching import GIVEN
 from databound.thresholds import EPOCHS, LEFT_OUT_OF_MODELS, MOST_ROWS
 from lessonkit.engine.machine import Handling
 from lessonkit.pictures.drawing import PAPER
-from lessonkit.words import milliseconds
+from lessonkit.words import milliseconds, percent
 
 TAKES_LONG = Handling(take=0.012)
 MODELS = {
@@ -137,6 +139,21 @@ def test_every_line_to_paste_is_taken_by_the_loader(library: Any) -> None:
         assert taken == [*range(8)]
 
 
+def test_without_workers_nothing_is_taken_back_that_nobody_gave() -> None:
+    job = MODELS["data-bound"].job()
+    job.now = job.now.changed(num_workers=2)
+    none = {"num_workers": 0}
+    loader = SimpleNamespace(prefetch_factor=2, multiprocessing_context=None, timeout=5)
+    job.subject = SimpleNamespace(loader=loader)
+    for given, told in (
+        (None, "num_workers=0, prefetch_factor=None, timeout=0"),
+        ({"num_workers", "timeout"}, "num_workers=0, timeout=0"),
+    ):
+        if given is not None:
+            vars(loader)[GIVEN] = given
+        assert line_of(job, none, job.setting(**none)) == f"DataLoader(..., {told})"
+
+
 @pytest.mark.parametrize("num_workers", [0, 2])
 @pytest.mark.parametrize("name", MODELS)
 def test_what_comes_first_is_as_good_as_the_best(
@@ -196,6 +213,29 @@ def test_runs_that_differ_by_more_than_the_effect_tell_nothing(
     found = recommended(MODELS["data-bound"], 0, noise=0.9)
     assert found.verdict == "cannot tell"
     assert found.changes == []
+
+
+def test_what_a_loader_saves_is_told_apart_from_what_fewer_threads_do(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A step with two threads is slow beside other programs, and no loader makes it faster."""
+    job = Modelled(0.020, 0.010, computes=False).job()
+    job.subject = None
+    alone = recommended_for(job)
+    assert alone.limits() == f"No loader can save more than {percent(alone.bounds.any)}."
+    job.numbers.threads[2] = replace(job.numbers.threads[1], seconds=0.100)
+    job.now = job.now.changed(threads=2)
+    page = recommended_for(job)
+    capsys.readouterr()
+    best = percent(page.bounds.any)
+    assert page.bounds.any == pytest.approx(1 - 10 / 120, abs=0.01)
+    said = re.fullmatch(
+        r"No loader can save more than ([\d.]+) %, and none with torch\.set_num_threads\(1\) "
+        rf"more than {best}.*\.",
+        page.limits(),
+    )
+    assert said is not None
+    assert float(said[1]) == pytest.approx(100 * 20 / 120, abs=1)
 
 
 TAKES_SOME = Handling(take=0.006)

@@ -192,7 +192,7 @@ def test_of_two_loaders_in_step_the_first_is_measured_and_the_other_goes_on() ->
 
     def script() -> None:
         first = DataLoader(range(6), 2, shuffle=True)
-        second = DataLoader(["a", "b"], 1)
+        second = DataLoader(["a", "b"], 1)  # beside
         for pair in zip(first, second, strict=False):
             trained.on(pair)
 
@@ -200,6 +200,7 @@ def test_of_two_loaders_in_step_the_first_is_measured_and_the_other_goes_on() ->
         assert caught.loader.dataset == range(6)
         for number in range(4):
             running.step(number)
+        assert [str(line) for line in running.beside] == [f"{HERE}:{line_of('# beside')}"]
     # It begins again at its end, as the first has none
     assert trained[1:] == [(0, ["b"]), (1, ["a"]), (2, ["b"]), (3, ["a"])]
 

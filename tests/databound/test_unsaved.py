@@ -151,6 +151,26 @@ def test_nothing_is_deleted_while_it_trains_and_what_was_not_saved_is_not_moved(
     assert left == {"moved.txt", "old", "old/1.pt", "temporary"}
 
 
+def test_a_temporary_folder_is_deleted_with_all_that_is_in_it(
+    library: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler makes one, and fails if something stays in it."""
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
+    Path(tmp_path, "temporary").mkdir()
+    with saving_nothing(lambda: True) as unsaved:
+        unsaved.withhold()
+        with tempfile.TemporaryDirectory(dir=tmp_path / "temporary") as folder:
+            Path(folder, "inner").mkdir()
+            Path(folder, "inner", "a.o").touch()
+        assert not Path(folder).exists()
+        with pytest.raises(FileNotFoundError):
+            shutil.rmtree(tmp_path / "temporary" / "never")
+        Path(tmp_path, "kept.pt").touch()
+        os.remove(tmp_path / "kept.pt")  # one that failed does not open the way for others
+    assert unsaved.withheld == {"os.remove": 1}
+    assert Path(tmp_path, "kept.pt").exists()
+
+
 def test_trackers_are_off_in_the_block_and_as_before_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
