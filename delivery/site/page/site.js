@@ -605,7 +605,7 @@ async function keepAll() {
   const { active } = (await navigator.serviceWorker?.ready) ?? {};
   const list = await fetch(new URL("api/contents/all.json", here));
   const files = (await list.json()).content.map(({ path }) => `files/${path}`);
-  const pages = ["", "workers.html", "report.js", "frame.js", "LICENSE.txt"];
+  const pages = ["", "workers.html", "report.js", "LICENSE.txt"];
   const ours = [...PYTHON.map((name) => `${python}/${name}`), ...pages, ...files];
   const addresses = ours.map((name) => new URL(name, here).href);
   const others = performance.getEntriesByType("resource").map(({ name }) => name);
