@@ -25,7 +25,7 @@ def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[st
         ),
         (
             first,
-            "That is what a prefetch saves as the *first* tool. Here it is the last, behind maps that work "
+            "That is what a prefetch saves as the first tool. Here it is the last, behind maps that work "
             "ahead.",
         ),
         (

@@ -147,7 +147,7 @@ def vote() -> Ballot:
         ),
         (
             "C: nothing, because prefetch_factor=2 allows only two batches ahead",
-            "Two for *each* worker: eight index lists become sixteen. And an index list is not yet a "
+            "Two for each worker: eight index lists become sixteen. And an index list is not yet a "
             "batch; how many are made together is the number of workers.",
         ),
         (

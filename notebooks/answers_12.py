@@ -99,7 +99,7 @@ def halved(side: int, calls: int, train: float) -> dict[str, Any]:
     wrong = [
         (
             DECODING * side * side / 2 / calls,
-            "You halved the pixels. Half the side is half the width *and* half the height: a quarter of "
+            "You halved the pixels. Half the side is half the width and half the height: a quarter of "
             "them.",
         ),
         (

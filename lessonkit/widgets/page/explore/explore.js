@@ -54,7 +54,7 @@ export class Explore {
     this.pictures = new Pictures(model, this);
     this.error = html("div", { class: "lk-error", role: "alert" });
     this.panel = div("lk-panel");
-    this.runButton = button("run for real", RUN, () => this.run());
+    this.runButton = button("run for real", RUN, () => this.run(), { class: "lk-real" });
     const code = button("code", "Show this pipeline as a program", () => this.ask("code"));
     this.view.tools.append(
       html("span", { class: "lk-space" }),

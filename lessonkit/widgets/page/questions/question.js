@@ -6,6 +6,7 @@ import { asking, keeping, SILENT } from "../base/kernel.js";
 import { cellAfter, goOn, outside, reveal } from "../lesson/cells.js";
 import { Classroom } from "../lesson/classroom.js";
 import { Cover, SHOW } from "../lesson/cover.js";
+import { bringAll } from "../lesson/in_sight.js";
 import { followed, Record } from "../lesson/record.js";
 import { Report } from "../lesson/report.js";
 import { View } from "../pictures/view.js";
@@ -68,14 +69,17 @@ export class Question {
       button(
         "show me anyway",
         isVote ? "Show which is right" : "Show the run without an answer",
-        () => this.ask({ do: "reveal" }),
+        () => {
+          this.awaits = true;
+          this.ask({ do: "reveal" });
+        },
       ),
     );
     this.said = spoken("lk-verdict");
     this.list = div("lk-tries");
     /** @type {Try[]} */
     this.tried = []; // as the record has them
-    this.awaits = false; // whether an answer was committed to, and not judged yet
+    this.awaits = false; // whether a hand has asked for a verdict that has not come yet
     this.committed = ""; // the last answer that was, with its round
     this.shown = undefined; // whether the learner asked for the answer
     this.waits = undefined; // whether the teacher has not shown the verdict yet
@@ -289,12 +293,15 @@ export class Question {
     }
     if (!this.verdict?.right) this.verdict = told;
     // Nobody is as sure of the next answer without saying so; what a record has was said.
-    if (!told.right && this.awaits) this.sure.set(-1);
+    const isAsked = this.awaits;
+    if (!told.right && isAsked) this.sure.set(-1);
     this.awaits = false;
     this.keep();
     const isHere = this.card.contains(document.activeElement);
     this.conclude(told);
     if (told.right && isHere) this.on.focus({ preventScroll: true });
+    // The verdict, and the run that shows why
+    if (isAsked) bringAll(this.model, this.said, this.view?.figures ?? this.said);
   }
 
   conclude({ right, tries, text, scene, pinned, ...more }) {
