@@ -42,6 +42,9 @@ SHARES = {
     "waits for other ranks": COLOURS["Others"],
 }
 
+# Of a row: they are told apart by more than colours, which paper may not have
+HEIGHTS = (1.0, 0.75, 0.5)
+
 LONGEST_NAME = 24  # letters, at the left of a row
 LINE = 0.07  # inches, of a wait
 NAMED = 0.15  # inches, from the name of a rank to the next
@@ -272,9 +275,11 @@ def plot_ranks(ranks: Ranks) -> Picture:
     row = min(0.25, 2.4 / count)  # inches: of a row, and of the strip
 
     def draw(axes: Axes) -> None:
-        for colour, stretches in zip(SHARES.values(), times_of_ranks(ranks), strict=True):
+        drawn = zip(SHARES.values(), HEIGHTS, times_of_ranks(ranks), strict=True)
+        for colour, share, stretches in drawn:
             boxes = [
-                (start / NS, end / NS, rank * row, row) for rank, start, end in stretches
+                (start / NS, end / NS, (rank + 1 - share) * row, share * row)
+                for rank, start, end in stretches
             ]
             draw_boxes(axes, boxes, facecolor=colour, linewidth=0)
         for rank, end in late_ranks(ranks):

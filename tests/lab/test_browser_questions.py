@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
+from playwright.sync_api import expect
 from support.asking import BEGIN, DRAW, FOLDED, PLACE, store, text
 from support.questions import Card, CurveCard, PlacingCard, box_of
 
@@ -94,6 +95,18 @@ def test_a_covered_section_is_opened_by_our_button_alone(page: Any) -> None:
     assert not any(button.is_visible() for button in theirs.all())
     ours = page.get_by_role("button", name="Show this section without an answer")
     assert ours.count() == 2
+
+
+def test_the_verdict_and_the_run_that_shows_why_come_into_sight(page: Any) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    card = page.locator(".lk-live", has=page.locator(".lk-predict")).first
+    give_up = card.get_by_role("button", name="Show the run without an answer")
+    give_up.evaluate("(one) => one.scrollIntoView({ block: 'end' })")
+    give_up.click()
+    figures = card.locator(".lk-figures")
+    figures.wait_for()
+    expect(figures).to_be_in_viewport(ratio=1)
+    expect(card.locator(".lk-verdict")).to_be_in_viewport(ratio=1)
 
 
 def test_a_section_that_is_drawn_late_is_covered_too(page: Any) -> None:

@@ -155,25 +155,35 @@ def test_a_strip_whose_timeline_is_folded_away_has_an_axis_of_time(
         free = left + wide
 
 
-# Of the columns in the first row that wait for others: how many there are, and how many end halfway.
-LOW = """() => {
+# Of the columns in the first row that have the colour of a key: how many there are, and how many leave
+# a part of the row free, whose last pixel is given.
+LOW = """([key, free]) => {
     const canvas = document.querySelector(".lk-strip canvas"), pen = canvas.getContext("2d");
     const { width, data } = pen.getImageData(0, 0, canvas.width, 20);
     const at = (x, y) => [...data.slice(4 * (y * width + x), 4 * (y * width + x) + 4)];
-    const [, , others] = document.querySelectorAll(".lk-strip .lk-keys i");
-    const [red, green, blue] = getComputedStyle(others).backgroundColor.match(/\\d+/g).map(Number);
+    const of = document.querySelectorAll(".lk-strip .lk-keys i")[key];
+    const [red, green, blue] = getComputedStyle(of).backgroundColor.match(/\\d+/g).map(Number);
     const wait = (x) => String(at(x, 18)) === String([red, green, blue, 255]);
     const found = Array.from({ length: width }, (_, x) => x).filter(wait);
-    return [found.length, found.filter((x) => at(x, 2)[3] === 0).length];
+    return [found.length, found.filter((x) => at(x, free)[3] === 0).length];
 }"""
 
 
-def test_ranks_that_wait_for_others_are_lower_than_those_that_work(visit: Visit) -> None:
+@pytest.mark.parametrize(
+    ("key", "free"),
+    [
+        pytest.param(1, 4, id="for their own data"),
+        pytest.param(2, 10, id="for others"),
+    ],
+)
+def test_ranks_that_wait_are_lower_than_those_that_work(
+    visit: Visit, key: int, free: int
+) -> None:
     def slower(rank: int) -> Dataset:
         return Dataset.range(4).map(cost=0.005 + 0.020 * rank)
 
     Alone(visit, show(slower, ranks=2, num_epochs=1, train=0.005))
-    waits, low = visit.page.evaluate(LOW)
+    waits, low = visit.page.evaluate(LOW, [key, free])
     assert waits > 100
     assert low == pytest.approx(waits, abs=16)  # at an edge a pixel has two colours
 

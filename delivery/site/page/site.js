@@ -567,8 +567,8 @@ function runLesson() {
   };
   const main = mainOf(widgets);
   const done = runLater(main);
-  // A cell that takes real time has run beside the page's own start, too. What is still covered runs once more when somebody sees it, and
-  // the page has drawn what else was covered.
+  // A cell that takes real time has run beside the page's own start, too. If it is still covered, it
+  // runs once more when somebody sees it and the page has drawn what else was covered.
   for (const heading of main.filter((cell) => level(cell) && cell.headingCollapsed)) {
     let timed = sectionOf(heading).filter(isTimed);
     heading.headingCollapsedChanged.connect(() => {
