@@ -97,18 +97,6 @@ def test_a_covered_section_is_opened_by_our_button_alone(page: Any) -> None:
     assert ours.count() == 2
 
 
-def test_the_verdict_and_the_run_that_shows_why_come_into_sight(page: Any) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    card = page.locator(".lk-live", has=page.locator(".lk-predict")).first
-    give_up = card.get_by_role("button", name="Show the run without an answer")
-    give_up.evaluate("(one) => one.scrollIntoView({ block: 'end' })")
-    give_up.click()
-    figures = card.locator(".lk-figures")
-    figures.wait_for()
-    expect(figures).to_be_in_viewport(ratio=1)
-    expect(card.locator(".lk-verdict")).to_be_in_viewport(ratio=1)
-
-
 def test_a_section_that_is_drawn_late_is_covered_too(page: Any) -> None:
     page.evaluate(DRAWN_LATE)
     page.locator(".jp-Cell", has=page.get_by_role("heading", name="Look")).locator(
@@ -203,8 +191,13 @@ def test_what_the_learner_placed_is_judged_and_the_true_bars_take_its_place(
     page.get_by_text(
         "Hidden until your answer is right, or until you ask."
     ).first.wait_for()
+    give_up = card.shown.get_by_role("button", name="Show the run without an answer")
+    give_up.evaluate("(one) => one.scrollIntoView({ block: 'end' })")
     card.give_up()
     card.verdict.get_by_text("Reading goes on.").wait_for()
+    # Both come into sight: the verdict, and the run that shows why
+    expect(page.locator(".lk-figures").first).to_be_in_viewport(ratio=1)
+    expect(card.verdict).to_be_in_viewport(ratio=1)
     page.wait_for_function(
         "document.querySelector(\".lk-placing g[aria-label^='Train 2, 10 ms, from 75 ms']\")"
     )
