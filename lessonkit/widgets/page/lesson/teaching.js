@@ -29,8 +29,8 @@ function foldFurther(el) {
   });
 }
 
-// These speak of the picture before them, unless they have a cell that draws their own.
-const GO_ON = ["Play", "For real"];
+// These speak of the picture before them, unless they have a cell that draws one.
+const GO_ON = ["Run and look", "Play", "For real"];
 const goesOn = ({ title, cells }) =>
   GO_ON.includes(title) && !cells.some((cell) => cell.matches(".jp-CodeCell"));
 
