@@ -158,7 +158,7 @@ def vote() -> Ballot:
         ),
         (
             "C: It cannot be; 1.7 times is the most",
-            "1 / 0.6 is what is left if the *busy* time goes. The busy time is what stays: 1 / 0.4.",
+            "1 / 0.6 is what is left if the busy time goes. The busy time is what stays: 1 / 0.4.",
         ),
         (
             "D: It cannot be; twice is the most",

@@ -135,7 +135,7 @@ def more_cycle(four_of_four: Dataset) -> dict[str, Any]:
         ),
         (
             before,
-            "You expect the other four files to be opened ahead. Only files *after* the cycle are; these "
+            "You expect the other four files to be opened ahead. Only files after the cycle are; these "
             "four are in the cycle, and stay closed until a call is free.",
         ),
     ]
@@ -170,7 +170,7 @@ def vote() -> Ballot:
         ),
         (
             "D: no number is enough",
-            "The latency is longer than an image may take, true. But it bounds what *one* request gives. "
+            "The latency is longer than an image may take, true. But it bounds what one request gives. "
             f"Many can wait side by side: {needed} / {answers:g} = {needed / answers:.0f} images per second.",
         ),
     ]

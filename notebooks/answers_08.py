@@ -24,7 +24,7 @@ def prefetch(naive: Dataset, prefetched: Dataset, optimised: Dataset) -> dict[st
         ),
         (
             first,
-            "As the *first* tool a prefetch saves that much. Here it is the last, behind maps that work "
+            "As the first tool a prefetch saves that much. Here it is the last, behind maps that work "
             "ahead.",
         ),
         (

@@ -237,7 +237,7 @@ def vote() -> Ballot:
     """Explain what makes eight ranks slow whose waits are seen."""
     question = (
         "On eight ranks a step of 20 ms takes 40 ms. You log the waits: every rank waits for data in "
-        "*every* step, and nearly equally long. On one machine alone, no step waits. What do you do first?"
+        "every step, and nearly equally long. On one machine alone, no step waits. What do you do first?"
     )
     right = "C: keep a copy of the data on each machine"
     wrong = [
@@ -253,7 +253,7 @@ def vote() -> Ballot:
         ),
         (
             "D: find the slow rank, and replace it",
-            "A slow rank waits, and the others wait for *it*, not for data. Here all wait for data alike, so "
+            "A slow rank waits, and the others wait for it, not for data. Here all wait for data alike, so "
             "the delay is in what they share.",
         ),
     ]

@@ -276,7 +276,7 @@ def together() -> dict[str, Any]:
         ),
         (
             SAME,
-            "Two losses do not cancel each other. Each change removes the *cause* of the other's loss.",
+            "Two losses do not cancel each other. Each change removes the cause of the other's loss.",
         ),
         (
             LONGER,
@@ -370,8 +370,8 @@ def best_loader(job: Any) -> dict[str, Any]:
 def vote() -> Ballot:
     """Explain when to stop."""
     question = (
-        "`recommend` says of a colleague's job: *no loader can save more than 6 %*; num_workers=8 in place "
-        "of 4: *tried: saves 4 ± 5 %*. The GPU-util of `nvidia-smi` is 100 %. What do you advise?"
+        "Of a colleague's job recommend says “no loader can save more than 6 %”, and of num_workers=8 in "
+        "place of 4 “tried: saves 4 ± 5 %”. The GPU-util of nvidia-smi is 100 %. What do you advise?"
     )
     right = "D: leave the loader alone"
     wrong = [
@@ -387,7 +387,7 @@ def vote() -> Ballot:
         ),
         (
             "C: buy a second GPU",
-            "GPU-util says that *some* kernel was running, also one that waits for another GPU, or a small "
+            "GPU-util says that some kernel was running, also one that waits for another GPU, or a small "
             "one that fills a tenth of the chip. It is no proof that the GPU computes all the time. "
             "Profile the step.",
         ),

@@ -105,7 +105,7 @@ def halved(side: int, calls: int, train: float) -> dict[str, Any]:
     wrong = [
         (
             DECODING * side * side / 2 / calls,
-            "You halved the pixels. The image loses half of its width *and* half of its height, and a "
+            "You halved the pixels. The image loses half of its width and half of its height, and a "
             "quarter of the pixels is left.",
         ),
         (

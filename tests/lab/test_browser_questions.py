@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
+from playwright.sync_api import expect
 from support.asking import BEGIN, DRAW, FOLDED, PLACE, store, text
 from support.questions import Card, CurveCard, PlacingCard, box_of
 
@@ -190,8 +191,13 @@ def test_what_the_learner_placed_is_judged_and_the_true_bars_take_its_place(
     page.get_by_text(
         "Hidden until your answer is right, or until you ask."
     ).first.wait_for()
+    give_up = card.shown.get_by_role("button", name="Show the run without an answer")
+    give_up.evaluate("(one) => one.scrollIntoView({ block: 'end' })")
     card.give_up()
     card.verdict.get_by_text("Reading goes on.").wait_for()
+    # Both come into sight: the verdict, and the run that shows why
+    expect(page.locator(".lk-figures").first).to_be_in_viewport(ratio=1)
+    expect(card.verdict).to_be_in_viewport(ratio=1)
     page.wait_for_function(
         "document.querySelector(\".lk-placing g[aria-label^='Train 2, 10 ms, from 75 ms']\")"
     )

@@ -49,6 +49,7 @@ PARTS = [
 # Seconds for one notebook; 10 are the goal, and a busy machine doubles what is counted
 CPU_LIMIT = 20.0
 RANDOM = 8  # settings of one lab
+MARKED_UP = re.compile(r"`|\*\w[^*]*\w\*|\*\w\*|\]\(")  # Markdown
 NONSENSE: tuple[Any, ...] = (
     None,
     True,
@@ -332,6 +333,9 @@ def test_every_question_explains_what_is_wrong(
         for nonsense in (*NONSENSE, *card.nonsense(asked)):
             assert answers(monkeypatch, asked, nonsense)[0] == "error", (cell, nonsense)
         choices = asked.for_board().get("choices", ())
+        # A page shows them letter by letter
+        texts = [asked.question, asked.why, *choices, *(why for _, why in asked.wrong)]
+        assert not [text for text in texts if MARKED_UP.search(text)], cell
         assert len(asked.wrong) >= len(choices) - 1, f"{cell}: a choice has no explanation"
 
 

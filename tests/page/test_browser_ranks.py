@@ -2,6 +2,7 @@
 
 import nbformat
 import pytest
+from playwright.sync_api import Page
 from support.alone import DRAWN, Alone, give_address, show_cells
 
 from lessonkit import Dataset
@@ -28,6 +29,12 @@ def lesson_of(visit: Visit, *texts: str) -> None:
         for text in texts
     ]
     show_cells(visit, cells, {texts.index(""): show(Dataset.range(3), num_epochs=1)})
+
+
+def seen(page: Page) -> list[int]:
+    """Return the places of the cells that are in sight."""
+    cells = page.locator(".jp-Cell").all()
+    return [place for place, cell in enumerate(cells) if cell.is_visible()]
 
 
 def test_a_click_on_a_rank_or_the_choice_of_one_shows_its_timeline(visit: Visit) -> None:
@@ -155,25 +162,35 @@ def test_a_strip_whose_timeline_is_folded_away_has_an_axis_of_time(
         free = left + wide
 
 
-# Of the columns in the first row that wait for others: how many there are, and how many end halfway.
-LOW = """() => {
+# Of the columns in the first row that have the colour of a key: how many there are, and how many leave
+# a part of the row free, whose last pixel is given.
+LOW = """([key, free]) => {
     const canvas = document.querySelector(".lk-strip canvas"), pen = canvas.getContext("2d");
     const { width, data } = pen.getImageData(0, 0, canvas.width, 20);
     const at = (x, y) => [...data.slice(4 * (y * width + x), 4 * (y * width + x) + 4)];
-    const [, , others] = document.querySelectorAll(".lk-strip .lk-keys i");
-    const [red, green, blue] = getComputedStyle(others).backgroundColor.match(/\\d+/g).map(Number);
+    const of = document.querySelectorAll(".lk-strip .lk-keys i")[key];
+    const [red, green, blue] = getComputedStyle(of).backgroundColor.match(/\\d+/g).map(Number);
     const wait = (x) => String(at(x, 18)) === String([red, green, blue, 255]);
     const found = Array.from({ length: width }, (_, x) => x).filter(wait);
-    return [found.length, found.filter((x) => at(x, 2)[3] === 0).length];
+    return [found.length, found.filter((x) => at(x, free)[3] === 0).length];
 }"""
 
 
-def test_ranks_that_wait_for_others_are_lower_than_those_that_work(visit: Visit) -> None:
+@pytest.mark.parametrize(
+    ("key", "free"),
+    [
+        pytest.param(1, 4, id="for their own data"),
+        pytest.param(2, 10, id="for others"),
+    ],
+)
+def test_ranks_that_wait_are_lower_than_those_that_work(
+    visit: Visit, key: int, free: int
+) -> None:
     def slower(rank: int) -> Dataset:
         return Dataset.range(4).map(cost=0.005 + 0.020 * rank)
 
     Alone(visit, show(slower, ranks=2, num_epochs=1, train=0.005))
-    waits, low = visit.page.evaluate(LOW)
+    waits, low = visit.page.evaluate(LOW, [key, free])
     assert waits > 100
     assert low == pytest.approx(waits, abs=16)  # at an edge a pixel has two colours
 
@@ -205,23 +222,31 @@ def test_a_class_gets_large_type_and_one_section_at_a_time(visit: Visit) -> None
     page.get_by_role("button", name="Switch to large type").click()
     assert words.bounding_box() == small
 
-    def seen() -> list[int]:
-        return [
-            place
-            for place, cell in enumerate(page.locator(".jp-Cell").all())
-            if cell.is_visible()
-        ]
-
     page.get_by_role("button", name="Switch to one section").click()
-    assert seen() == [0, 1]
+    assert seen(page) == [0, 1]
     page.get_by_role("button", name="The section after").click()
-    assert seen() == [2, 3, 4]
+    assert seen(page) == [2, 3, 4]
     assert "2 of 3: The situation" in page.locator(".lk-class").inner_text()
     page.get_by_role("button", name="The section after").click()
     assert page.get_by_role("button", name="The section after").is_disabled()
-    assert seen() == [5, 6]
+    assert seen(page) == [5, 6]
     page.get_by_role("button", name="Switch to one section").click()
-    assert seen() == [*range(7)]
+    assert seen(page) == [*range(7)]
+
+
+def test_a_section_that_speaks_of_the_picture_before_it_is_seen_with_that(
+    visit: Visit,
+) -> None:
+    page = visit.page
+    texts = ["# A lesson", "## Explain", "", "## Play", "Turn it.", "## Recap", "So it is."]
+    lesson_of(visit, *texts)
+    page.locator(".lk-class summary").click()
+    page.get_by_role("button", name="Switch to one section").click()
+    assert seen(page) == [0]
+    page.get_by_role("button", name="The section after").click()
+    assert seen(page) == [1, 2, 3, 4]
+    page.get_by_role("button", name="The section after").click()
+    assert seen(page) == [5, 6]
 
 
 def test_the_sections_of_further_are_folded_where_no_editor_folds_them(

@@ -1,17 +1,19 @@
 // The first page: its picture, how far one has come in each lesson, and all of one's work.
 
-import { frame, whenLoaded } from "./frame.js";
 import { allWork, recall, saved, zip } from "./work.js";
 
 // ---- the picture ----
 
+const frame = document.querySelector("iframe");
 const inside = () => frame.contentWindow.location;
 
 // Its setting is this page's address, too.
-whenLoaded(() => {
+function live() {
   const tell = () => history.replaceState(null, "", inside().hash);
   frame.contentDocument.documentElement.addEventListener("change", tell);
-});
+}
+frame.addEventListener("load", live);
+if (frame.contentDocument.readyState === "complete") live();
 
 function follow() {
   const address = new URL(`workers.html${location.hash}`, location.href);

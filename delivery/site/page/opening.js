@@ -21,14 +21,16 @@ export async function opened(text) {
  * @param {HTMLElement} opening
  * @param {Record<string, Stored>} widgets
  * @param {string} path of the lesson
+ * @param {(cell: string) => void} later hears of which cell somebody wants a real run
  * @returns {() => void} ends them
  */
-export function draw(opening, widgets, path) {
+export function draw(opening, widgets, path, later) {
   const ends = Object.entries(widgets).map(([cell, stored]) => {
     const el = document.createElement("div");
     el.className = "lessons-live";
     opening.querySelector(`[data-cell="${cell}"]`).append(el);
-    return program.render({ model: /** @type {any} */ (modelOf(stored, path)), el });
+    const model = modelOf(stored, path, () => later(cell));
+    return program.render({ model: /** @type {any} */ (model), el });
   });
   return () => {
     for (const end of ends) end();

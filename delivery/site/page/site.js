@@ -29,11 +29,24 @@ const bar = document.createElement("progress");
 line.id = "lessons-line";
 words.setAttribute("role", "status");
 bar.setAttribute("aria-label", "How much of Python is here");
-line.append(link("All lessons", here.href), words, bar);
+line.append(skip(), link("All lessons", here.href), words, bar);
 document.body.prepend(line);
 
 function link(text, href) {
   return Object.assign(document.createElement("a"), { textContent: text, href });
+}
+
+// Past this line, for who goes by keys: to what is in sight of the lesson.
+function skip() {
+  const node = Object.assign(link("To the lesson", "#main"), { className: "lessons-skip" });
+  node.onclick = (event) => {
+    event.preventDefault(); // an address with a part of the page is one of a section
+    const shown = document.querySelector("#lessons-opening, #lessons-cover") ?? cellsInSight()[0]?.node;
+    if (!shown) return;
+    shown.tabIndex = -1;
+    shown.focus({ preventScroll: true });
+  };
+  return node;
 }
 
 function button(text, act) {
@@ -64,7 +77,7 @@ async function showOpening() {
   stored.remove();
   const widgets = await opened(stored.textContent);
   line.after(opening);
-  const end = draw(opening, widgets, path);
+  const end = draw(opening, widgets, path, (cell) => wanted.add(cell));
   const isTouched = handIn(opening);
   while (!isAlive() || !isOpen() || isTouched()) {
     opening.style.top = `${line.offsetHeight}px`;
@@ -80,7 +93,27 @@ async function showOpening() {
     opening.remove();
     window.dispatchEvent(new Event("lessonkit-recall")); // what was done there
     focused?.();
+    for (const node of nodesWanted()) {
+      const told = Object.assign(document.createElement("p"), { textContent: SOON });
+      node.querySelector(".lk-panel")?.replaceChildren(told);
+    }
   }
+}
+
+// A real run that somebody wants before Python is there; beside the page's own start it would be slower
+// than it should be.
+const wanted = new Set(); // cells
+const SOON = "It runs as soon as all of the lesson lives.";
+
+function nodesWanted() {
+  const { widgets } = panel()?.content ?? { widgets: [] };
+  return widgets.filter(({ model }) => wanted.has(model.id)).map(({ node }) => node);
+}
+
+// One that runs already, because somebody has asked again, offers to cancel it.
+function runWanted() {
+  const buttons = nodesWanted().map((node) => node.querySelector(".lk-real"));
+  for (const node of buttons) if (node?.textContent === "run for real") node.click();
 }
 
 const RESTS = 1000; // ms in which a hand has done nothing
@@ -402,6 +435,7 @@ async function start() {
   const settled = running.then(() => soon(DRAWN));
   isLate = true;
   letGo(settled);
+  settled.then(runWanted);
   started = "done";
   recall(TRIED, "");
   const nothing = "This browser keeps no work. Download your work before you leave.";
@@ -517,6 +551,8 @@ function keepTables() {
 // After all that is asked for before.
 const runLater = (cells) => (running = running.then(() => runCells(cells)).then(nameCells));
 
+const isTimed = ({ model }) => model.getMetadata("tags")?.includes("real-clock");
+
 // The main path is run as soon as Python is there, and a folded section when it is opened.
 function runLesson() {
   const { widgets } = panel().content;
@@ -524,12 +560,26 @@ function runLesson() {
   next?.node.classList.add("lessons-next");
   const isText = (cell) => cell.model.type === "markdown";
   const level = (cell) => isText(cell) && /^#+(?= )/.exec(codeOf(cell))?.[0].length;
-  const main = mainOf(widgets);
-  const done = runLater(main);
-  for (const heading of widgets.slice(main.length).filter(level)) {
+  const sectionOf = (heading) => {
     const after = widgets.slice(widgets.indexOf(heading) + 1);
     const end = after.findIndex((cell) => level(cell) && level(cell) <= level(heading));
-    const section = after.slice(0, end < 0 ? undefined : end);
+    return after.slice(0, end < 0 ? undefined : end);
+  };
+  const main = mainOf(widgets);
+  const done = runLater(main);
+  // A cell that takes real time has run beside the page's own start, too. If it is still covered, it
+  // runs once more when somebody sees it and the page has drawn what else was covered.
+  for (const heading of main.filter((cell) => level(cell) && cell.headingCollapsed)) {
+    let timed = sectionOf(heading).filter(isTimed);
+    heading.headingCollapsedChanged.connect(() => {
+      const again = timed;
+      timed = [];
+      for (const cell of again) ran.delete(cell);
+      if (again.length) soon(RESTS).then(() => runLater(again));
+    });
+  }
+  for (const heading of widgets.slice(main.length).filter(level)) {
+    const section = sectionOf(heading);
     const open = () => !heading.headingCollapsed && level(heading) > 2 && runLater(section);
     heading.headingCollapsedChanged.connect(open);
     open();
@@ -605,7 +655,7 @@ async function keepAll() {
   const { active } = (await navigator.serviceWorker?.ready) ?? {};
   const list = await fetch(new URL("api/contents/all.json", here));
   const files = (await list.json()).content.map(({ path }) => `files/${path}`);
-  const pages = ["", "workers.html", "report.js", "frame.js", "LICENSE.txt"];
+  const pages = ["", "workers.html", "report.js", "LICENSE.txt"];
   const ours = [...PYTHON.map((name) => `${python}/${name}`), ...pages, ...files];
   const addresses = ours.map((name) => new URL(name, here).href);
   const others = performance.getEntriesByType("resource").map(({ name }) => name);

@@ -25,7 +25,7 @@
  * @property {string} high
  */
 
-const NOT_YET = "This needs Python, which still loads: press it again when the lesson has come alive.";
+const NOT_YET = "This needs Python, which still loads. It runs as soon as all of the lesson lives.";
 const KEPT = "Your answer is kept. It is judged as soon as Python is here.";
 const DIGITS = 9; // after the point, as the kernel quotes what was typed
 
@@ -53,8 +53,9 @@ export function judged({ unit, room, right, told, known, low, high }, said) {
  * The model of a widget whose kernel does not run yet.
  * @param {Stored} stored
  * @param {string} path of the lesson
+ * @param {() => void} later hears that somebody wants a real run, for which there is no Python yet
  */
-export function modelOf({ role, state, code, revealed, choices, number }, path) {
+export function modelOf({ role, state, code, revealed, choices, number }, path, later) {
   const heard = new Set();
   const tries = [];
   const values = { role, state, kept: "" };
@@ -74,7 +75,10 @@ export function modelOf({ role, state, code, revealed, choices, number }, path) 
     },
     reveal: () => tell({ about: "verdict", right: true, tries: [] }, revealed),
     code: () => tell({ about: "code" }, code),
-    run: ({ id }) => tell({ about: "stopped", id, text: NOT_YET }),
+    run: ({ id }) => {
+      later();
+      tell({ about: "stopped", id, text: NOT_YET });
+    },
   };
   return {
     widget_manager: { context: { path } },

@@ -62,6 +62,10 @@ IDLE = """() => {
     return kernel.status === "idle" && prompts.every(({ textContent: text }) => text !== "[*]:");
 }"""
 SOURCE = "cell => jupyterapp.shell.currentWidget.content.widgets[cell].model.sharedModel.getSource()"
+WHICH = "which still loads."
+# How many cells had been run when this one was
+RUNS = """(cell) => jupyterapp.shell.currentWidget.content.widgets
+    .find(({ model }) => model.id === cell).model.executionCount"""
 # What a lesson looked like when a learner copied it; another text stands for an earlier version.
 FORGET = """path => {
     const key = Object.keys(localStorage).find((name) => name.startsWith("lessons /") && name.endsWith(path));
@@ -538,6 +542,63 @@ def test_an_answer_before_python_is_judged_and_is_there_when_the_lesson_takes_ov
     now = asked.evaluate("(one) => one.getBoundingClientRect().top")
     assert now == pytest.approx(top, abs=MOVED)
     assert page.evaluate(SHIFTED) <= 0.1
+
+
+def test_keys_lead_past_the_line_above_a_lesson(site: Site, browser: Browser) -> None:
+    held: list[Route] = []
+    with browser.started_with(), browser.visit(MOST) as visit:
+        page = visit.page
+        page.route("**/build/jlab_core*", lambda route: held.append(route))
+        page.goto(site.lesson(LESSONS[0]), wait_until="commit")
+        page.locator("#lessons-opening .lk-predict").wait_for()
+        skip = page.get_by_role("link", name="To the lesson")
+        page.keyboard.press("Tab")
+        expect(skip).to_be_focused()
+        address = page.url
+        page.keyboard.press("Enter")
+        expect(page.locator("#lessons-opening")).to_be_focused()
+        assert page.url == address  # what stands behind a # is a section
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('#lessons-opening') !== null")
+        assert not serious_violations(page, "#lessons-line")
+
+
+@pytest.mark.long
+def test_a_real_run_that_is_asked_for_before_python_runs_once_the_lesson_lives(
+    site: Site, browser: Browser
+) -> None:
+    held: list[Route] = []
+    with browser.started_with(), browser.visit(MOST) as visit:
+        page = visit.page
+        page.route("**/build/jlab_core*", lambda route: held.append(route))
+        with page.expect_request("**/build/jlab_core*"):
+            page.goto(site.lesson(LESSONS[0]), wait_until="commit")
+        begins = page.locator("#lessons-opening")
+        begins.get_by_role("button", name="run for real").click()
+        soon = "It runs as soon as all of the lesson lives."
+        expect(begins.locator(".lk-panel")).to_contain_text(
+            f"This needs Python, {WHICH} {soon}"
+        )
+        held.pop().continue_()
+        begins.wait_for(state="detached", timeout=PATIENT * 1e3)
+        panel = page.locator(".jp-Notebook .lk-panel").first
+        expect(panel).to_have_text(soon)
+        expect(panel).to_contain_text("measured", timeout=PATIENT * 1e3)
+        expect(page.locator("#lessons-line")).to_contain_text("Python is ready")
+        assert visit.errors == []
+
+
+@pytest.mark.long
+def test_what_was_covered_has_one_button_and_runs_for_real_again_when_it_opens(
+    site: Site, learner: Visit
+) -> None:
+    page = learner.page
+    site.open(page, LESSONS[0])
+    covered = page.locator(".jp-Cell", has=page.get_by_role("heading", name="For real"))
+    expect(covered.locator(".jp-showHiddenCellsButton")).to_be_hidden()
+    before = page.evaluate(RUNS, "real-run")
+    covered.get_by_role("button", name="Show this section without an answer").click()
+    page.wait_for_function(f"(before) => ({RUNS})('real-run') > before", arg=before)
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from delivery.classroom.answers import collected
-from delivery.site import pages
+from delivery.site import pages, symptoms
 from tools.browser import Browser, Visit, serious_violations
 from tools.lessons import LESSONS, in_words
 
@@ -18,6 +18,11 @@ FETCHED = """() => {
     const kinds = ["navigation", "resource"];
     const all = kinds.flatMap((kind) => performance.getEntriesByType(kind));
     return Object.fromEntries(all.map(({ name, decodedBodySize }) => [name, decodedBodySize]));
+}"""
+# Pixels of its frame that the picture leaves empty; less than none if it does not fit
+BLANK = """() => {
+    const frame = document.querySelector("iframe");
+    return frame.clientHeight - frame.contentDocument.documentElement.offsetHeight;
 }"""
 SIZE = "(one) => parseFloat(getComputedStyle(one).fontSize)"
 
@@ -200,9 +205,38 @@ def test_the_answer_is_the_one_large_figure_of_the_page(
     sizes = {one.evaluate(SIZE) for one in seen}
     assert len(seen) >= 3
     assert len(sizes) == 1
-    # Nor is there another number for how busy it is
-    assert not page.frame_locator("iframe").get_by_text("accelerator busy").is_visible()
     assert page.locator("#lessons-large").evaluate(SIZE) > 1.4 * max(sizes)
+
+
+@pytest.mark.parametrize("name", ["index.html", "workers.html"])
+def test_one_number_says_how_busy_the_gpu_is(
+    visit: Visit, start_page: str, name: str
+) -> None:
+    page = visit.page
+    page.goto(f"{start_page}/{name}")
+    page.get_by_role("button", name="8", exact=True).click()
+    expect(page.locator("#lessons-large")).to_have_text("100 %")
+    picture = page.frame_locator("iframe") if name == "index.html" else page
+    expect(picture.locator("output")).to_have_text("8 workers")
+    # That of the whole run, which counts the wait for the first batch, would contradict it
+    expect(picture.get_by_text("75 %", exact=True)).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", ["index.html", f"symptoms/{symptoms.LIVE}.html"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_picture_has_as_much_room_as_it_needs_and_grows(
+    visit: Visit, start_page: str, name: str, width: int
+) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"{start_page}/{name}")
+    inside = page.frame_locator("iframe")
+    inside.locator("rect.lk-bar").first.wait_for()
+    # Another font may need a line more
+    assert page.evaluate(BLANK) < 30
+    inside.get_by_role("button", name="boxes").click()
+    inside.locator("[data-name=workers]").press("End")
+    page.wait_for_function(f"() => Math.abs(({BLANK})()) < 2")
 
 
 def test_a_part_of_the_page_is_no_setting_of_its_picture(

@@ -55,7 +55,7 @@ export class Explore {
     this.start = this.controls.values;
     this.seen = this.start; // the values of the picture; the controls may have others already
     this.pictures = new Pictures(model, this);
-    this.runButton = button("run for real", RUN, () => this.run());
+    this.runButton = button("run for real", RUN, () => this.run(), { class: "lk-real" });
     const code = button("code", "Show this pipeline as a program", () => this.ask("code"));
     this.view.tools.append(
       html("span", { class: "lk-space" }),

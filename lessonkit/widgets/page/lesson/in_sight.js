@@ -13,6 +13,19 @@ export function isInSight(node) {
 }
 
 /**
+ * Brings into sight what has been drawn for a hand, from *first* to *last*; where they have no room
+ * together, *first*.
+ * @param {import("../base/life.js").Life} life
+ * @param {Element} first
+ * @param {Element} last
+ */
+export function bringAll(life, first, last) {
+  life.timer().start(() => {
+    for (const node of [last, first]) node.scrollIntoView({ block: "nearest" });
+  }, LOOKS[1]);
+}
+
+/**
  * Brings *node* into sight, unless one of *others* is there that says the same; a hand that moves
  * the page ends it.
  * @param {import("../base/life.js").Life} life

@@ -29,6 +29,11 @@ function foldFurther(el) {
   });
 }
 
+// These speak of the picture before them, unless they have a cell that draws one.
+const GO_ON = ["Run and look", "Play", "For real"];
+const goesOn = ({ title, cells }) =>
+  GO_ON.includes(title) && !cells.some((cell) => cell.matches(".jp-CodeCell"));
+
 const CHOSEN = "lessonkit one section"; // "yes" or "no", if somebody has chosen
 
 function chosen(value) {
@@ -123,7 +128,12 @@ export class Teaching {
       else if (level <= 2) sections[0].title = title;
       sections.at(-1).cells.push(cell);
     }
-    return sections;
+    const whole = [];
+    for (const section of sections) {
+      if (whole.length && goesOn(section)) whole.at(-1).cells.push(...section.cells);
+      else whole.push(section);
+    }
+    return whole;
   }
 
   // The one that is at the top of the screen.

@@ -29,6 +29,8 @@ const waitsForData = (of, step) => ({ from: of[3 * step], to: of[3 * step + 1] }
 /** @type {Stretch} */
 const waitsForOthers = (of, step, end) => ({ from: of[3 * step + 2], to: end });
 const STRETCHES = [works, waitsForData, waitsForOthers];
+// Shares of a row that has room for it: they are told apart by more than colours.
+const HEIGHTS = [1, 0.75, 0.5];
 
 export class Strip {
   /** @type {((rank: number) => void) | null} */
@@ -84,8 +86,9 @@ export class Strip {
       pen.fillText(`rank ${one}`, LEFT - 10, Math.max(10, (one + 0.5) * this.row + 4)); // not cut
     }
     if (isOpen) pen.fillText("▸", LEFT - 2, (rank + 0.5) * this.row + 4); // whose timeline is below
-    const key = ({ text, colour }) => {
-      return html("span", {}, html("i", { style: `background: ${colour}` }), text);
+    const key = ({ text, colour }, index) => {
+      const style = `background: ${colour}; height: ${HEIGHTS[index] ?? 1}em`;
+      return html("span", {}, html("i", { style }), text);
     };
     this.keys.replaceChildren(...[...colours, { text: "was waited for", colour: ink }].map(key));
     this.said.textContent = words;
@@ -107,9 +110,7 @@ export class Strip {
     const gap = this.row > 4 ? 1 : 0;
     for (const [index, stretch] of STRETCHES.entries()) {
       pen.fillStyle = colours[index].colour;
-      // Lower than work, where a row has room: not by its colour alone.
-      const isLow = stretch === waitsForOthers && this.row >= 6;
-      const above = isLow ? Math.round(this.row / 2) : 0;
+      const above = this.row >= 6 ? Math.round(this.row * (1 - HEIGHTS[index])) : 0;
       for (const [rank, of] of times.entries()) {
         for (let step = 0; step < ends.length; step++) {
           const { from, to } = stretch(of, step, ends[step]);

@@ -6,6 +6,7 @@ import { asking, keeping, SILENT } from "../base/kernel.js";
 import { cellAfter, goOn, outside, reveal } from "../lesson/cells.js";
 import { Classroom } from "../lesson/classroom.js";
 import { Cover, SHOW } from "../lesson/cover.js";
+import { bringAll } from "../lesson/in_sight.js";
 import { followed, Record } from "../lesson/record.js";
 import { Report } from "../lesson/report.js";
 import { View } from "../pictures/view.js";
@@ -83,7 +84,10 @@ export class Question {
       button(
         "show me anyway",
         isVote ? "Show which is right" : "Show the run without an answer",
-        () => this.ask({ do: "reveal" }),
+        () => {
+          this.awaits = true;
+          this.ask({ do: "reveal" });
+        },
       ),
     );
     this.on = button("go on", "Go on to the next cell (Shift+Enter)", () => goOn(el), PRIMARY);
@@ -290,12 +294,15 @@ export class Question {
     }
     if (!this.verdict?.right) this.verdict = told;
     // Nobody is as sure of the next answer without saying so; what a record has was said.
-    if (!told.right && this.awaits) this.sure.set(-1);
+    const isAsked = this.awaits;
+    if (!told.right && isAsked) this.sure.set(-1);
     this.awaits = false;
     this.keep();
     const isHere = this.card.contains(document.activeElement);
     this.conclude(told);
     if (told.right && isHere) this.on.focus({ preventScroll: true });
+    // The verdict, and the run that shows why
+    if (isAsked) bringAll(this.model, this.said, this.view?.figures ?? this.said);
   }
 
   conclude({ right, tries, text, scene, pinned, ...more }) {
