@@ -1,5 +1,6 @@
 """Random jobs on a virtual machine: what holds on every page, and jobs on which it once did not."""
 
+from dataclasses import replace
 from functools import cache
 from statistics import fmean, median
 
@@ -7,6 +8,8 @@ import pytest
 from support.modelled_jobs import Modelled
 
 from databound.advise.advice import recommended
+from databound.advise.rows import forecast_row
+from databound.advise.trials import Trials, with_a_longer_queue
 from databound.measure.setting import Setting
 from databound.measure.subject import RunRequest
 from databound.measure.watching import Watch
@@ -213,6 +216,15 @@ def test_a_longer_queue_is_tried_with_the_best_setting() -> None:
     assert found.behind <= 1.05
     tried = [row.changes for row in found.page.table if row.tried is not None]
     assert {"num_workers": 4, "prefetch_factor": 4} in tried
+
+
+def test_a_longer_queue_that_the_job_has_already_is_no_rival_of_it() -> None:
+    """A shorter queue was best by chance, and with a longer one it was the job as it is."""
+    job = Modelled(0.020, 0.010, computes=False).job()
+    job = replace(job, now=replace(job.now, num_workers=2, prefetch_factor=4))
+    table = [forecast_row(job, {}), forecast_row(job, {"prefetch_factor": 2})]
+    trials = Trials(now=[1.0, 1.0], took={1: [0.97]})
+    assert with_a_longer_queue(job, table, trials) is None
 
 
 def test_a_few_batches_say_how_little_they_say() -> None:
