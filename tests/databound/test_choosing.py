@@ -158,6 +158,7 @@ def test_a_job_that_differs_from_itself_is_tried_in_more_rounds(most: float) -> 
     fewest = (TRIED + 1) + 1 + ROUNDS * (TRIED + 2)  # runs, with a longer queue
     assert (len(ends) > fewest) == (most > 15)
     assert set(ends[fewest:]) <= {most}
+    assert max(ends[TRIED + 2 :]) <= max(most, model.time)
     assert rounds >= ROUNDS
     assert model.time < most
     assert model.time + model.time / rounds > most
