@@ -105,9 +105,10 @@ def recommended(
         seconds = math.ceil(min(durations.trials, seconds_of_rounds(each)))
         most = math.ceil(durations.more_trials)
         more = f", and up to {most} s if its runs differ" if most > seconds else ""
-        tell(
-            f"trying the best {TRIED} settings beside the job as it is: about {seconds} s{more}"
-        )
+        if seconds_of_rounds(each[:1]) <= durations.trials:  # otherwise nothing is run
+            tell(
+                f"trying the best {TRIED} settings beside the job as it is: about {seconds} s{more}"
+            )
         with what_it_trains_put_back(job.subject, put_back=put_back):
             trials = try_best(job, job.subject, table, durations, note)
         job.trials = by_words(trials, table)
@@ -129,7 +130,9 @@ def recommended(
         )
     table = [table[0], *rank(job, table[1:])]
     verdict = verdict_beside(choice, job, verdict)
-    inside = seen_inside(job, tell) if verdict.kind in THE_LOADER_DECIDES else None
+    inside = None
+    if verdict.kind in THE_LOADER_DECIDES:
+        inside = seen_inside(job, tell, durations)
     best = choice.worth[0].row.changes if choice.worth else {}
     knobs = knobs_of(job, job.setting(**best), verdict, inside, put_back=put_back)
     return Recommendation(
@@ -181,13 +184,16 @@ def trained_by(subject: Subject | None) -> Training | None:
     return subject.training if isinstance(subject, LoaderAndStep) else None
 
 
-def seen_inside(job: Job, tell: Tell = print) -> Inside | None:
+def seen_inside(
+    job: Job, tell: Tell = print, durations: Durations = USUAL
+) -> Inside | None:
     """Return where the time of a *job*'s loader goes; None if nothing of it can be run.
 
-    Of batches that take long there is no time to see a second one twice.
+    Of batches that take long there is no time to see a second one twice, as *durations* say.
     """
     each = job.numbers.works + job.numbers.waits
-    if not isinstance(job.subject, LoaderAndStep) or 4 * each > USUAL.most:
+    most = min(USUAL.most, durations.most)
+    if not isinstance(job.subject, LoaderAndStep) or 4 * each > most:
         return None
     tell(f"looking inside the loader: about {max(2 * USUAL.inside, 4 * each):.0f} s")
     return look_inside(job.subject)

@@ -262,7 +262,8 @@ class Rounds:
         """Return for how long runs go on: those that are planned first, and then as long as they may."""
         spent = self.subject.clock() - self.began
         each = spent / self.made
-        most = max(self.durations.more_trials, self.fewest * each)
+        least = min(self.durations.trials, self.fewest * each)
+        most = max(self.durations.more_trials, least)
         ends = self.planned * each if self.made <= self.planned else most
         return max(0.0, min(ends, most) - spent)
 
