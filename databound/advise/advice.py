@@ -1,7 +1,7 @@
 """`recommend`: measure a job, compare its settings, try the best, and say what to change."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -17,8 +17,8 @@ from ..model.measuring import Note, Tell, measured, note_nothing
 from ..thresholds import EPOCHS, TRIED, USUAL, Durations, lasting
 from .choosing import Choice, bounds_of, choose, combinations, facts_of, rank, with_trials
 from .knobs import TriedKnob, try_knobs
-from .page import LAST_WORDS, Recommendation, described
-from .rows import forecast_row
+from .page import LAST_WORDS, MORE_TIME, Recommendation, described
+from .rows import TableRow, forecast_row
 from .trials import (
     by_place,
     by_words,
@@ -102,13 +102,7 @@ def recommended(
     trials = by_place(job.trials, table) if job.trials else None
     durations = (durations or USUAL).for_training(EPOCHS * now.mean if job.whole else 0.0)
     if job.subject is not None:
-        each = [seconds_with_start(job, row, durations) for row in table[: TRIED + 1]]
-        seconds = math.ceil(min(durations.trials, seconds_of_rounds(each)))
-        most = math.ceil(durations.more_trials)
-        more = f", and up to {most} s if its runs differ" if most > seconds else ""
-        tell(
-            f"trying the best {TRIED} settings beside the job as it is: about {seconds} s{more}"
-        )
+        tell(what_trials_take(job, table, durations))
         with what_it_trains_put_back(job.subject, put_back=put_back):
             trials = try_best(job, job.subject, table, durations, note)
         job.trials = by_words(trials, table)
@@ -130,7 +124,9 @@ def recommended(
         )
     table = [table[0], *rank(job, table[1:])]
     verdict = verdict_beside(choice, job, verdict)
-    inside = seen_inside(job, tell) if verdict.kind in THE_LOADER_DECIDES else None
+    inside = None
+    if verdict.kind in THE_LOADER_DECIDES:
+        inside = seen_inside(job, tell, durations)
     best = choice.worth[0].row.changes if choice.worth else {}
     knobs = knobs_of(job, job.setting(**best), verdict, inside, put_back=put_back)
     return Recommendation(
@@ -146,6 +142,20 @@ def recommended(
         inside=inside,
         knobs=knobs,
         training=trained_by(job.subject),
+    )
+
+
+def what_trials_take(job: Job, table: Sequence[TableRow], durations: Durations) -> str:
+    """Say how long trials of the best rows of a *table* take, or that there is no time for any of them."""
+    now, *rivals = [seconds_with_start(job, row, durations) for row in table]
+    if seconds_of_rounds([now, min(rivals, default=0.0)]) > durations.trials:
+        return f"there is no time to try a setting beside the job as it is. {MORE_TIME}"
+    fewest = seconds_of_rounds([now, *rivals[:TRIED]])
+    seconds = math.ceil(min(durations.trials, fewest))
+    most = math.ceil(durations.more_trials)
+    more = f", and up to {most} s if its runs differ" if most > seconds else ""
+    return (
+        f"trying the best {TRIED} settings beside the job as it is: about {seconds} s{more}"
     )
 
 
@@ -182,13 +192,16 @@ def trained_by(subject: Subject | None) -> Training | None:
     return subject.training if isinstance(subject, LoaderAndStep) else None
 
 
-def seen_inside(job: Job, tell: Tell = print) -> Inside | None:
+def seen_inside(
+    job: Job, tell: Tell = print, durations: Durations = USUAL
+) -> Inside | None:
     """Return where the time of a *job*'s loader goes; None if nothing of it can be run.
 
-    Of batches that take long there is no time to see a second one twice.
+    Of batches that take long there is no time to see a second one twice, as *durations* say.
     """
     each = job.numbers.works + job.numbers.waits
-    if not isinstance(job.subject, LoaderAndStep) or 4 * each > USUAL.most:
+    most = min(USUAL.most, durations.most)
+    if not isinstance(job.subject, LoaderAndStep) or 4 * each > most:
         return None
     tell(f"looking inside the loader: about {max(2 * USUAL.inside, 4 * each):.0f} s")
     return look_inside(job.subject)

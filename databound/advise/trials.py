@@ -144,7 +144,8 @@ class Rounds:
         self.chosen: list[int] = []  # places of the rows that run
         self.began = subject.clock()
         self.made = 0  # runs
-        self.planned = (TRIED + 1) * ROUNDS + 1  # at least, as far as anybody knows
+        self.fewest = (TRIED + 1) * ROUNDS + 1  # runs, as far as anybody knows
+        self.planned = self.fewest  # with one more round where a longer queue is tried
         self.lasted: dict[int, float] = {}  # seconds of the last run of a row, by its place
         self.found: dict[Setting, list[Compared]] = {}
 
@@ -263,11 +264,13 @@ class Rounds:
         return trial
 
     def seconds_left(self) -> float:
-        """Return for how long runs go on: the fewest rounds first, and then as long as they may."""
+        """Return for how long runs go on: those that are planned first, and then as long as they may."""
         spent = self.subject.clock() - self.began
-        if self.made <= self.planned:
-            return (self.planned - self.made) * spent / self.made
-        return max(0.0, self.durations.more_trials - spent)
+        each = spent / self.made
+        least = min(self.durations.trials, self.fewest * each)
+        most = max(self.durations.more_trials, least)
+        ends = self.planned * each if self.made <= self.planned else most
+        return max(0.0, min(ends, most) - spent)
 
 
 def runs_as_now(job: Job, row: TableRow) -> bool:

@@ -414,7 +414,9 @@ class Runs:
         least = [self.seconds_of_run(workers) for workers in self.numbers_of_workers()]
         more = self.seconds_of(0, 3 * FEWEST)
         needed = spent + len(self.subject.threads()) * sum(least) + more
-        return min(self.durations.most, max(self.durations.again + 2, math.ceil(needed)))
+        usual = max(self.durations.again + 2, math.ceil(needed))
+        # The first runs are made whatever they take
+        return max(math.ceil(spent), min(self.durations.most, usual))
 
     # ---- what they come to ----
 

@@ -8,7 +8,7 @@ import pytest
 from support.modelled_jobs import Modelled
 
 from databound import recommend
-from databound.advise.advice import recommended
+from databound.advise.advice import recommended, seen_inside
 from databound.advise.choosing import (
     Bounds,
     by_trials,
@@ -20,6 +20,7 @@ from databound.advise.choosing import (
 from databound.advise.page import alters_of, described, needs_of, plus_or_minus
 from databound.advise.rows import TableRow, forecast_row
 from databound.advise.trials import Trials, try_best
+from databound.measure.runs import LoaderAndStep
 from databound.measure.setting import Setting
 from databound.measure.subject import RunRequest
 from databound.measure.watching import Watch
@@ -31,6 +32,7 @@ from databound.thresholds import (
     MOST_UNASKED,
     ROUNDS,
     TRIED,
+    USUAL,
     Durations,
     lasting,
 )
@@ -80,6 +82,37 @@ def test_who_asks_for_minutes_gets_them(minutes: float) -> None:
     assert (job.numbers.not_measured == []) == (minutes > 1)
     recommended(job, tell_nobody, durations=asked)
     assert model.time < 60 * minutes
+
+
+def test_minutes_that_are_too_few_are_told_with_what_the_first_runs_took() -> None:
+    """And nobody is told that trials are made, if none is."""
+    asked = lasting(0.1)
+    model = Modelled(2.5, 0.010, computes=False, batches=2000)
+    told = list[tuple[str, float]]()
+
+    def tell(sentence: str) -> None:
+        told.append((sentence, model.time))
+
+    job = measure_subject(model, 2, asked, tell)
+    ((sentence, spent),) = told
+    assert spent > 6
+    assert f"about {math.ceil(spent)} s in all" in sentence
+    recommended(job, tell, durations=asked)
+    (no_trials, _) = told[1]
+    assert no_trials.startswith("there is no time to try a setting")
+
+
+@pytest.mark.parametrize(("minutes", "looks"), [(None, True), (1.0, True), (0.1, False)])
+def test_nobody_looks_inside_a_loader_for_longer_than_the_minutes_allow(
+    minutes: float | None, looks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = object()
+    monkeypatch.setattr("databound.advise.advice.look_inside", lambda _: seen)
+    job = Modelled(2.5, 0.010, computes=False).job()
+    job.subject = object.__new__(LoaderAndStep)
+    told = list[str]()
+    found = seen_inside(job, told.append, lasting(minutes) or USUAL)
+    assert (found is seen) == looks == bool(told)
 
 
 def test_minutes_that_are_none_are_refused() -> None:
@@ -166,6 +199,7 @@ def test_a_job_that_differs_from_itself_is_tried_in_more_rounds(most: float) -> 
     fewest = (TRIED + 1) + 1 + ROUNDS * (TRIED + 2)  # runs, with a longer queue
     assert (len(ends) > fewest) == (most > 15)
     assert set(ends[fewest:]) <= {most}
+    assert max(ends[TRIED + 2 :]) <= max(most, model.time)
     assert rounds >= ROUNDS
     assert model.time < most
     assert model.time + model.time / rounds > most
