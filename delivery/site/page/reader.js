@@ -62,8 +62,11 @@ let release = () => 0;
 // Holds a cell at this distance from the top, until the reader moves or it is let go.
 function hold(cell, offset = 0) {
   release();
-  cell.node.dispatchEvent(new Event("lessonkit-reveal", { bubbles: true })); // one section may be shown
-  const put = () => (outer().scrollTop += topOf(cell.node) - offset);
+  // One section may be shown, and which one that is depends on headings, which come one by one.
+  const put = () => {
+    cell.node.dispatchEvent(new Event("lessonkit-reveal", { bubbles: true }));
+    outer().scrollTop += topOf(cell.node) - offset;
+  };
   const seen = new ResizeObserver(put);
   for (const { node } of panel().content.widgets) seen.observe(node);
   /** @param {Event} [event] of a hand; none where it is let go */
@@ -149,7 +152,8 @@ export async function begin() {
     clearTimeout(timer);
     timer = setTimeout(keep, SETTLED);
   };
-  document.addEventListener("scroll", later, true);
+  // A press may show another section at the same height.
+  for (const moved of ["scroll", "click"]) document.addEventListener(moved, later, true);
   // A page that gets another width, as a phone that is turned, keeps its pixels and not the place.
   let width = innerWidth;
   addEventListener("resize", () => {

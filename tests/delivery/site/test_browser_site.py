@@ -62,6 +62,7 @@ IDLE = """() => {
     return kernel.status === "idle" && prompts.every(({ textContent: text }) => text !== "[*]:");
 }"""
 SOURCE = "cell => jupyterapp.shell.currentWidget.content.widgets[cell].model.sharedModel.getSource()"
+PAUSE = 300  # ms without a scroll or a press, until the place is kept
 WHICH = "which still loads."
 # How many cells had been run when this one was
 RUNS = """(cell) => jupyterapp.shell.currentWidget.content.widgets
@@ -599,6 +600,23 @@ def test_what_was_covered_has_one_button_and_runs_for_real_again_when_it_opens(
     before = page.evaluate(RUNS, "real-run")
     covered.get_by_role("button", name="Show this section without an answer").click()
     page.wait_for_function(f"(before) => ({RUNS})('real-run') > before", arg=before)
+
+
+@pytest.mark.long
+def test_a_phone_comes_back_to_the_section_that_it_had(site: Site, learner: Visit) -> None:
+    page = learner.page
+    page.set_viewport_size({"width": PHONE, "height": 844})
+    site.open(page, LESSONS[6])
+    for _ in range(2):
+        page.get_by_role("button", name="The section after").click()
+    shown = page.locator(".lk-moves span")
+    expect(shown).to_contain_text("Predict")
+    page.wait_for_timeout(2 * PAUSE)
+    page.reload()
+    expect(page.locator("#lessons-line [role=status]")).to_have_text(
+        READY, timeout=PATIENT * 1e3
+    )
+    expect(shown).to_contain_text("Predict")
 
 
 @pytest.mark.long
