@@ -15,7 +15,15 @@ from ..measure.setting import Changes, Setting, as_arguments
 from ..measure.state import Training
 from ..model.job import Job
 from ..script.patching import may_be_given
-from ..thresholds import AS_GOOD, MOST_ROWS, OTHERS, RANGE_HOLDS, RANGES_HELD, WORTH
+from ..thresholds import (
+    AS_GOOD,
+    FORECASTS_HELD,
+    MOST_ROWS,
+    OTHERS,
+    RANGE_HOLDS,
+    SAVINGS_HELD,
+    WORTH,
+)
 from .choosing import Bounds, Worth, work_of
 from .knobs import TriedKnob
 from .roofs import roofs_of
@@ -51,7 +59,7 @@ HEADS = ("setting", "first epoch", "later epoch", "within", "tried", "saves")
 
 HOLDS = (
     f"Ranges are made to hold in {percent(RANGE_HOLDS)} of all cases; of random jobs whose truth we know, "
-    f"{percent(RANGES_HELD)} did."
+    f"{percent(FORECASTS_HELD)} of those of forecasts did, and {percent(SAVINGS_HELD)} of those of savings."
 )
 
 

@@ -12,7 +12,8 @@ from databound.advise.page import HOLDS
 from databound.advise.rows import TableRow
 from databound.advise.trials import Trials
 from databound.ranges import Scatter, scatter_of, student
-from databound.thresholds import RANGE_HOLDS, RANGES_HELD
+from databound.thresholds import FORECASTS_HELD, RANGE_HOLDS, SAVINGS_HELD
+from lessonkit.words import percent
 
 DRAWN = 2_000
 # Of so many that each hold with RANGE_HOLDS, the share is known to 0.7 % (standard error)
@@ -89,6 +90,9 @@ def test_more_runs_are_nearer_and_fewer_repetitions_less_sure() -> None:
 
 def test_the_page_says_how_many_ranges_held_in_the_population() -> None:
     stored = json.loads((ROOT / "evidence" / "jobs" / "population.json").read_text("utf-8"))
-    held = [one for job in stored["jobs"] for one in job["in_range"]]
-    assert round(fmean(held), 2) == RANGES_HELD
-    assert "of random jobs whose truth we know, 86 % did" in HOLDS
+    forecasts = [one for job in stored["jobs"] for one in job["in_range"]]
+    savings = [one for job in stored["jobs"] for one in job["savings_in_range"]]
+    assert round(fmean(forecasts), 2) == FORECASTS_HELD
+    assert round(fmean(savings), 2) == SAVINGS_HELD
+    assert f"{percent(FORECASTS_HELD)} of those of forecasts did" in HOLDS
+    assert f"{percent(SAVINGS_HELD)} of those of savings" in HOLDS
