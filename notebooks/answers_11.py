@@ -370,8 +370,8 @@ def best_loader(job: Any) -> dict[str, Any]:
 def vote() -> Ballot:
     """Explain when to stop."""
     question = (
-        "Of a colleague's job recommend says “no loader can save more than 6 %”, and of num_workers=8 in "
-        "place of 4 “tried: saves 4 ± 5 %”. The GPU-util of nvidia-smi is 100 %. What do you advise?"
+        "recommend says of a colleague's job: “no loader can save more than 6 %”; num_workers=8 in place "
+        "of 4: “tried: saves 4 ± 5 %”. The GPU-util of nvidia-smi is 100 %. What do you advise?"
     )
     right = "D: leave the loader alone"
     wrong = [

@@ -534,6 +534,9 @@ def test_an_answer_before_python_is_judged_and_is_there_when_the_lesson_takes_ov
     expect(said).to_contain_text("Right.")
     tries = asked.locator(".lk-tries").inner_text()
     verdict = said.inner_text()
+    # The run that shows why has come into sight, and nothing moves any more
+    shown = page.locator("#lessons-opening .lk-figures").last
+    expect(shown).to_be_in_viewport(ratio=0.9)  # a pixel may be cut in two
     top = asked.evaluate("(one) => one.getBoundingClientRect().top")
     opening.go_on()
     page.locator("#lessons-opening").wait_for(state="detached", timeout=PATIENT * 1e3)
