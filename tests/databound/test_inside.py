@@ -522,7 +522,7 @@ def canned() -> Inside:
 def test_a_page_looks_inside_where_the_step_waits_for_the_loader(
     monkeypatch: pytest.MonkeyPatch, model: Modelled, said: bool
 ) -> None:
-    monkeypatch.setattr(advice, "seen_inside", lambda job, tell: canned())
+    monkeypatch.setattr(advice, "seen_inside", lambda *_: canned())
     page = advice.recommended(model.job())
     assert (canned().head in page.sections()) == said
     assert (canned().head in page._repr_html_()) == said
