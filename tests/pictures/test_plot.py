@@ -186,12 +186,17 @@ def test_a_strip_of_ranks_has_each_stretch_of_a_rank_in_its_row() -> None:
         return Dataset.range(1).map(cost=(0.010, 0.030)[rank])
 
     def stretches(boxes: Collection) -> list[tuple[float, float, int]]:
-        """From and to, in milliseconds, and the row."""
+        """From and to, in milliseconds, and the row, at the lower end of which it stands."""
         extents = [path.get_extents() for path in boxes.get_paths()]
         return [
-            (round(box.x0 * 1e3, 6), round(box.x1 * 1e3, 6), round(box.y0 / row))
+            (round(box.x0 * 1e3, 6), round(box.x1 * 1e3, 6), round(box.y1 / row) - 1)
             for box in extents
         ]
+
+    def heights(boxes: Collection) -> list[float]:
+        """How much of its row each has."""
+        extents = [path.get_extents() for path in boxes.get_paths()]
+        return [round((box.y1 - box.y0) / row, 6) for box in extents]
 
     axes = plot_ranks(benchmark(pipeline, 1, 0.020, ranks=2)).figure.axes[0]
     row = axes.get_ylim()[0] / 2
@@ -200,6 +205,8 @@ def test_a_strip_of_ranks_has_each_stretch_of_a_rank_in_its_row() -> None:
     assert works == [(10, 30, 0), (30, 50, 1)]
     assert own == [(0, 10, 0), (0, 30, 1)]
     assert others == [(30, 50, 0), (50, 50, 1)]
+    # Colours are not all that tells them apart
+    assert [*map(heights, axes.collections)] == [[1, 1], [0.75, 0.75], [0.5, 0.5]]
     keys = [text.get_text() for text in axes.figure.legends[0].get_texts()]
     assert keys[-1] == "was waited for"
     (waited_for,) = axes.lines
