@@ -17,8 +17,9 @@ import signal
 import subprocess
 import sys
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NoReturn
 
+ENDING = (signal.SIGTERM, signal.SIGINT)
 PYTEST = (sys.executable, "-m", "pytest")
 
 
@@ -68,11 +69,18 @@ def summary(took: dict[str, float]) -> str:
     return f"lessonkit: The tests took {whole:.0f} s of processor time: {parts}."
 
 
+def interrupt(*_: object) -> NoReturn:
+    """End all parts, as after Ctrl+C, once: who asks again would keep us from telling each of them."""
+    for sign in ENDING:
+        signal.signal(sign, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def main(given: list[str]) -> int:
     """Run them; what the first part says is seen at once, and at the end, again, what failed."""
-    # Then all parts are ended, as after Ctrl+C; a shell that runs us with `&` has that ignored.
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(sign, signal.default_int_handler)
+    # A shell that runs us with `&` has Ctrl+C ignored
+    for sign in ENDING:
+        signal.signal(sign, interrupt)
     if given:
         return subprocess.run([*PYTEST, *given]).returncode
     failed = []
