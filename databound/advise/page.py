@@ -242,11 +242,12 @@ class Recommendation:
 
     def limits(self) -> str:
         """Say what any loader could save, and what full cores allow if that is less."""
-        if self.bounds.cores >= self.bounds.any:
+        loaders = percent(self.saved_with_these_threads)
+        settings = percent(self.bounds.cores)
+        if self.bounds.cores >= self.bounds.any or settings == loaders:
             return f"{with_capital(self.roof_of_loaders())}."
         return (
-            f"No loader can save more than {percent(self.saved_with_these_threads)}, and no setting "
-            f"more than {percent(self.bounds.cores)}."
+            f"No loader can save more than {loaders}, and no setting more than {settings}."
         )
 
     def doubts(self) -> Iterator[str]:

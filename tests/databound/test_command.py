@@ -15,6 +15,7 @@ from support.modelled_jobs import Modelled
 
 from databound import save_job
 from databound.advise.advice import recommended
+from databound.advise.choosing import Bounds
 from databound.advise.page import Recommendation, plus_or_minus
 from databound.advise.report import Found, report
 from databound.advise.verdict import VERDICTS, Verdict
@@ -327,6 +328,16 @@ def test_exit_codes_are_told_in_the_help_and_in_the_document(
     rows = document.read_text("utf-8").splitlines()
     codes = [row.split("|")[1].strip() for row in rows if row.startswith("| ")]
     assert codes[codes.index("code") + 2 :] == shown
+
+
+@pytest.mark.parametrize(("less", "is_said"), [(0.1, True), (1e-6, False)])
+def test_two_bounds_that_are_one_number_on_a_page_are_said_once(
+    less: float, is_said: bool
+) -> None:
+    page = recommended(replace(TURNS.job(), subject=None))
+    most = page.saved_with_these_threads
+    page = replace(page, bounds=Bounds(any=most, cores=most - less))
+    assert ("no setting more than" in page.limits()) == is_said
 
 
 @pytest.mark.parametrize("form", [[], ["--full"]])
