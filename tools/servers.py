@@ -118,26 +118,29 @@ def process(
     before = signal.getsignal(signal.SIGTERM)
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGTERM, interrupt)
-    with log.open("wb") as output:
-        child = subprocess.Popen(
-            command,
-            env=environment,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-    STARTED.add(child.pid)
+    child = None
     try:
+        # Who ends us before we know that it runs would leave it running
+        with undisturbed(), log.open("wb") as output:
+            child = subprocess.Popen(
+                command,
+                env=environment,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+            STARTED.add(child.pid)
         yield child
     finally:
-        with undisturbed():
-            # A server then stops its kernels, which are groups of their own
-            child.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                child.wait(STOP)
-            kill_group(child.pid)
-            child.wait()
-            STARTED.discard(child.pid)
+        if child is not None:
+            with undisturbed():
+                # A server then stops its kernels, which are groups of their own
+                child.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    child.wait(STOP)
+                kill_group(child.pid)
+                child.wait()
+                STARTED.discard(child.pid)
         if signal.getsignal(signal.SIGTERM) is interrupt:
             signal.signal(signal.SIGTERM, before)
 

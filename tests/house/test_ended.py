@@ -30,6 +30,19 @@ from tools.servers import process
 with process([sys.executable, "-c", sys.argv[1]], dict(os.environ), Path(sys.argv[2])):
     time.sleep(99)
 """
+# On a busy machine we may hear that a program runs when it has long begun
+IN_A_SLOW_TEST = """
+import os, sys, time
+from pathlib import Path
+from tools import servers
+class Slow(servers.subprocess.Popen):
+    def __init__(self, *given, **named):
+        super().__init__(*given, **named)
+        time.sleep(2)
+servers.subprocess.Popen = Slow
+with servers.process([sys.executable, "-c", sys.argv[1]], dict(os.environ), Path(sys.argv[2])):
+    time.sleep(99)
+"""
 IN_A_TARGET = """
 import sys
 from tools import targets
@@ -62,6 +75,7 @@ def pid_of_the_deaf(log: Path) -> int:
     ("program", "sign"),
     [
         (IN_A_TEST, signal.SIGTERM),
+        (IN_A_SLOW_TEST, signal.SIGTERM),
         (IN_A_TARGET, signal.SIGTERM),
         (IN_ALL_TESTS, signal.SIGTERM),
         (IN_ALL_TESTS, signal.SIGINT),
