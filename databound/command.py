@@ -6,7 +6,6 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from math import inf
 from pathlib import Path
 
 from .advise.advice import recommended
@@ -22,7 +21,7 @@ from .script.kept_apart import apart
 from .script.named import is_reference
 from .script.rewriting import CannotRewriteError
 from .script.told_errors import NotMeasuredError, users_traceback
-from .thresholds import lasting
+from .thresholds import Durations, lasting
 from .whole_runs import comparing_command
 from .whole_runs.running import add_options as add_options_of_runs
 from .whole_runs.running import asked, file_and_line, refuse_variable, run
@@ -91,15 +90,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def minutes(word: str) -> float:
-    """Return a *word* as minutes. Raises ArgumentTypeError if it is none, or not above 0."""
+def minutes(word: str) -> Durations | None:
+    """Return how long runs last within as many minutes as a *word* says.
+
+    Raises ArgumentTypeError if that is no number, or not above 0.
+    """
     try:
-        found = float(word)
-    except ValueError:
-        found = 0.0
-    if not 0 < found < inf:
-        raise argparse.ArgumentTypeError(f"{word}: must be minutes, as 10 or 0.5")
-    return found
+        return lasting(float(word))
+    except ValueError as error:
+        why = f"{word}: must be minutes, as 10 or 0.5"
+        raise argparse.ArgumentTypeError(why) from error
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -224,9 +224,7 @@ def of_references(given: argparse.Namespace, command: str) -> Exit:
             raise NotMeasuredError(
                 f"{loader} is a loader: behind it comes a step, as mine.py:step"
             )
-        return recommend_for_references(
-            loader, step, progress, command, lasting(given.minutes)
-        )
+        return recommend_for_references(loader, step, progress, command, given.minutes)
 
     return told(given, measure)
 
@@ -249,9 +247,7 @@ def of_program(program: Program, given: argparse.Namespace, command: str) -> int
         return Exit.FAILED
 
     def measure(progress: Progress) -> Found:
-        return recommend_for_script(
-            program, progress, command, given.loader, lasting(given.minutes)
-        )
+        return recommend_for_script(program, progress, command, given.loader, given.minutes)
 
     return leave(told(given, measure))
 

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from .thresholds import RANGE_HOLDS, WITHIN_RANGE
+from .thresholds import LEFT_OUT_AT_EACH_END, RANGE_HOLDS, WITHIN_RANGE
 
-# Share of the numbers at each end that `middle` leaves out, if there are more than two
-LEFT_OUT = 1 / 4
 # Variance of `middle`, as a multiple of that of the mean: by how many numbers there are, from order
 # statistics of the normal distribution, and of five and more, of which it is 1.09 to 1.18 in 60,000 draws
 MIDDLES = {1: 1.0, 2: 1.0, 3: 1.346, 4: 1.193}
@@ -52,7 +50,7 @@ def middle(values: Sequence[float]) -> float:
     >>> middle([1.0, 2.0]), middle([1.0, 2.0, 9.0]), middle([0.0, 1.0, 3.0, 5.0, 99.0])
     (1.5, 2.0, 3.0)
     """
-    left_out = max(1, int(LEFT_OUT * len(values))) if len(values) > 2 else 0
+    left_out = max(1, int(LEFT_OUT_AT_EACH_END * len(values))) if len(values) > 2 else 0
     return fmean(sorted(values)[left_out : len(values) - left_out])
 
 

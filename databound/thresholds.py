@@ -202,6 +202,9 @@ RANGE_HOLDS = 0.90
 # jobs change by more between two runs than either of them shows, above all where a run sees few batches.
 FORECASTS_HELD = 0.91
 SAVINGS_HELD = 0.87
+# Share of the rounds of trials at each end that is left out of what a setting saves, if there are more than
+# two: no busy moment counts then, nor two of eight.
+LEFT_OUT_AT_EACH_END = 1 / 4
 # Times out of all in which the true change lies within the range that a comparison prints.
 WITHIN_RANGE = 0.95
 

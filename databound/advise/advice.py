@@ -57,7 +57,7 @@ def recommend(
     """
     durations = lasting(minutes)
     if isinstance(loader, Job):
-        return recommended(loader, put_back=put_back)
+        return recommended(loader, put_back=put_back, durations=durations)
     step = check.function("step", step)
     job = measured(
         loader,

@@ -84,6 +84,15 @@ def test_who_asks_for_minutes_gets_them(minutes: float) -> None:
     assert model.time < 60 * minutes
 
 
+def test_minutes_count_for_a_job_that_was_measured_before() -> None:
+    """They were forgotten, and its settings were tried for as long as usual."""
+    model = Modelled(2.5, 0.010, computes=False, batches=160)
+    job = model.job()
+    began = model.time
+    recommend(job, minutes=0.5)
+    assert model.time - began < 30
+
+
 def test_minutes_that_are_too_few_are_told_with_what_the_first_runs_took() -> None:
     """And nobody is told that trials are made, if none is."""
     asked = lasting(0.1)
