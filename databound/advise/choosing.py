@@ -264,9 +264,7 @@ def by_trials(
             runs = 1 / (1 / count + 1 / (count + 1))
             off = left * scatter.range(runs / variance_of_middle(count))
         within = hypot(off, left * sampled, left * left_out)
-        # The bound is a quotient, too, of what an epoch takes now, which the forecast knows so well
-        bound_within = (1 - bounds.least) * table[0].within
-        believed = saves <= bounds.least + max(AS_GOOD, within, bound_within)
+        believed = saves <= bounds.least + max(AS_GOOD, within)
         saves = min(saves, bounds.least)
         # All ran over the same batches, so which of an epoch these were does not matter here
         if saves > max(AS_GOOD, off):
