@@ -7,7 +7,7 @@ const here = new URL(".", import.meta.url);
 const path = new URLSearchParams(location.search).get("path") ?? "";
 const key = `lessons place ${here.pathname}${path}`;
 const HAND = ["wheel", "touchmove", "pointerdown", "keydown"]; // by these a reader moves
-const SEEN = 30; // px of a cell, from which on it counts as being in sight
+const SEEN = 1; // px of a cell, from which on it counts as being in sight: places are rounded
 const SETTLED = 300; // ms without a scroll
 
 export const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -30,13 +30,13 @@ const topOf = (node) => node.getBoundingClientRect().top - yOfLesson();
 // first cell that is in sight, and how far its beginning is from the top of the page.
 /** @returns {Place} */
 export function placeIn(shown) {
-  const { top } = shown.getBoundingClientRect();
+  const from = yOfLesson();
+  const top = Math.max(from, shown.getBoundingClientRect().top); // what is above it is behind the menus soon
   const isSeen = (part) => part.getBoundingClientRect().bottom > top + SEEN;
   /** @type {HTMLElement[]} */
   const parts = [...shown.querySelectorAll("[data-cell]")];
   const isWhole = shown.matches(".lessons-still") || shown.scrollTop > 0; // or it is the very beginning
   const part = isWhole ? parts.find(isSeen) : null;
-  const from = yOfLesson();
   const seen = part && { id: part.dataset.cell, offset: part.getBoundingClientRect().top - from };
   return { scroll: shown.scrollTop, top: from, ...seen };
 }
@@ -98,12 +98,18 @@ export function letGo(settled) {
   if (place > 0 && content.activeCellIndex === 0) content.activeCellIndex = place;
 }
 
-// Brings what was seen to where it was left, and gives whether it has that place.
+// Brings what was seen to where it was left, and gives whether it has that place. It stays there, whatever
+// becomes higher above it, until the reader moves.
 export function putStill(still) {
   const { id, offset = 0, top = 0 } = JSON.parse(recall(key) || "{}");
   const part = id && still.querySelector(`[data-cell="${CSS.escape(id)}"]`);
-  if (part) still.scrollTop += part.getBoundingClientRect().top - top - offset;
-  return Boolean(part);
+  if (!part) return false;
+  const put = () => (still.scrollTop += part.getBoundingClientRect().top - top - offset);
+  const seen = new ResizeObserver(put);
+  for (const one of still.children) seen.observe(one);
+  for (const moved of HAND) still.addEventListener(moved, () => seen.disconnect(), { once: true });
+  put();
+  return true;
 }
 
 /** @param {Place} place */

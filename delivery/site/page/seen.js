@@ -24,8 +24,8 @@ export async function keepSeen(cells, outer) {
     return isShown && box.bottom > top - ABOVE * height && box.top < top + (1 + BELOW) * height;
   };
   const parts = cells.filter(isNear).map((cell) => stillOf(cell).outerHTML);
-  const style = document.getElementById("lk-style")?.textContent ?? "";
-  const text = `<style>${style}</style>${parts.join("")}`;
+  const styles = [document.getElementById("lk-style")?.textContent ?? "", styleOfFormulas()];
+  const text = `<style>${styles.join("\n")}</style>${parts.join("")}`;
   if (text === last || text.length > MOST) return;
   last = text;
   try {
@@ -34,6 +34,13 @@ export async function keepSeen(cells, outer) {
   } catch {
     // There is no room, or the browser keeps nothing.
   }
+}
+
+// The rules and not the text: MathJax adds one for each sign that it draws. Its style comes late, and
+// formulas would become higher then.
+function styleOfFormulas() {
+  const node = /** @type {HTMLStyleElement | null} */ (document.getElementById("MJX-CHTML-styles"));
+  return [...(node?.sheet?.cssRules ?? [])].map(({ cssText }) => cssText).join("\n");
 }
 
 /** @returns {Promise<string>} what was seen last, or "" */

@@ -1,5 +1,6 @@
 // The line above a lesson: what is loading, which copy is open, and how to get at one's work.
 
+import { codeOf, mainOf, NEXT } from "./cells.js";
 import {
   begin, cellsInSight, goToPlace, hasPlace, letGo, panel, placeIn, putStill, scrolled, soon,
 } from "./reader.js";
@@ -296,8 +297,6 @@ function name({ cells }) {
   put();
 }
 
-const NEXT = /\[(Next: [^\]]+)\]\((\w+\.ipynb)\)/;
-
 export const ready = choose().catch((error) => console.warn(error));
 const show = hasPlace() ? showStill : showOpening;
 if (path) recall(`lessons last ${here.pathname}`, path);
@@ -479,12 +478,6 @@ let running = Promise.resolve();
 let left = ""; // what to say of a cell that was left out
 
 const REACHED = `lessons reached ${here.pathname}${path}`;
-// Folded sections begin below *Further*, and in the field guide with the first of them.
-const mainOf = (widgets) => {
-  const further = widgets.findIndex((cell) => /^(## Further\s|### )/.test(codeOf(cell)));
-  return further < 0 ? widgets : widgets.slice(0, further);
-};
-const codeOf = (cell) => [].concat(cell.source ?? cell.model.sharedModel.getSource()).join("");
 
 // One by one and not by a command, which would scroll to where it is: somebody is reading. What a
 // learner has changed may never end. So it is noted while it runs, and left out the next time.
