@@ -316,12 +316,16 @@ class Trial(NamedTuple):
 
 
 def seconds_of_trial(job: Job, row: TableRow) -> float:
-    """Return about how long a trial of a *row* takes at least."""
+    """Return about how long a trial of a *row* takes at least.
+
+    It opens what an epoch opens, also if it is only a part of one.
+    """
     setting = job.setting(**row.changes)
     batches_of_epoch = job.count(setting)
     least = least_batches(setting.num_workers)
     batches = batches_of_run(least, batches_of_epoch if job.whole else 0)
-    return job.numbers.opening + batches * row.later / batches_of_epoch
+    epochs = batches / batches_of_epoch
+    return epochs * row.later + max(0.0, 1 - epochs) * job.numbers.opening
 
 
 def seconds_of_rounds(each: Sequence[float]) -> float:

@@ -383,7 +383,8 @@ class Runs:
             return opening + batches * (load + step)
         make = max(0.0, fmean(batch.make for batch in one) - opening / len(one))
         start = one[0].began - self.one.began
-        works = max(0.0, make - fmean(batch.wait for batch in one))
+        later = one[1:] or one  # the first may wait for what is opened
+        works = max(0.0, fmean(batch.make - batch.wait for batch in later))
         a_batch = max(step, make / workers, works / self.cores)
         return workers * start + opening + batches * a_batch
 

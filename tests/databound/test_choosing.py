@@ -1,6 +1,7 @@
 """What is tried and what is believed: slow batches, busy machines, and trials that promise too much."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,13 +20,14 @@ from databound.advise.choosing import (
 )
 from databound.advise.page import alters_of, described, needs_of, plus_or_minus
 from databound.advise.rows import TableRow, forecast_row
-from databound.advise.trials import Trials, try_best
+from databound.advise.trials import Trials, seconds_with_start, trial_of, try_best
 from databound.measure.runs import LoaderAndStep
 from databound.measure.setting import Setting
 from databound.measure.subject import RunRequest
 from databound.measure.watching import Watch
-from databound.model.job import Seen
-from databound.model.measuring import measure_subject, tell_nobody
+from databound.model.comparing import Expected
+from databound.model.job import Seen, least_batches
+from databound.model.measuring import Runs, measure_subject, note_nothing, tell_nobody
 from databound.ranges import Scatter
 from databound.thresholds import (
     LEFT_OUT_OF_MODELS,
@@ -36,6 +38,7 @@ from databound.thresholds import (
     Durations,
     lasting,
 )
+from evidence.jobs.virtual_jobs import Costs, VirtualJob
 
 SLOW = Modelled(0.30, 0.010, computes=False, batches=160)
 
@@ -151,6 +154,50 @@ def test_a_trial_that_would_take_too_long_is_not_made() -> None:
     trials = try_best(job, SLOW, table, Durations(trials=1.0))
     assert trials.now == []
     assert len(SLOW.ran) == before + 2
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("batches", [7, 160])
+@pytest.mark.parametrize("opens", [0.0, 5.0])
+def test_a_run_lasts_about_as_long_as_was_expected(
+    opens: float, batches: int, workers: int
+) -> None:
+    """Who forgot that each run, and each pass over a short epoch, opens an archive waited for minutes."""
+    costs = Costs(works=0.3, step=0.01, opens=opens)
+    subject = VirtualJob(costs, Setting(), batches=batches, cores=2)
+    runs = Runs(subject, 2, USUAL, tell_nobody, note_nothing)
+    runs.make()
+    least = least_batches(workers)
+
+    def seconds(run: Callable[[], object]) -> float:
+        began = subject.clock()
+        run()
+        return subject.clock() - began
+
+    took = seconds(lambda: subject.go(RunRequest(workers, 0.0, least=least, step=True)))
+    assert runs.seconds_of_run(workers) == pytest.approx(took, rel=0.15)
+
+    job = measure_subject(subject, 2)
+    row = forecast_row(job, {"num_workers": workers})
+    took = seconds(lambda: trial_of(job, subject, row, USUAL, Expected(job)))
+    assert seconds_with_start(job, row, USUAL) == pytest.approx(took, rel=0.15)
+
+
+def test_no_more_workers_are_run_than_an_epoch_has_batches() -> None:
+    model = Modelled(0.30, 0.010, computes=False, batches=3, cores=16)
+    model.job()
+    assert {1, 2, 3} <= {*model.ran} <= {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("seconds", [*range(6, 40, 2)])
+def test_trials_end_in_the_time_that_they_have(seconds: float) -> None:
+    """Also where the best of them could run with a longer queue besides."""
+    model = Modelled(0.30, 0.010, computes=False, batches=160)
+    job = model.job()
+    table = [forecast_row(job, {}), *rank(job, rows_of(job))]
+    began = model.time
+    try_best(job, model, table, Durations(trials=seconds, more_trials=0.0))
+    assert model.time - began <= seconds
 
 
 def rows_of(job: Any) -> list[TableRow]:
