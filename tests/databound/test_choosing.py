@@ -87,6 +87,17 @@ def test_who_asks_for_minutes_gets_them(minutes: float) -> None:
     assert model.time < 60 * minutes
 
 
+def test_more_minutes_are_spent_where_batches_are_short_too() -> None:
+    """Runs beside workers are repeated until a quarter of the minutes is over."""
+    spent = list[float]()
+    for minutes in (None, 4.0):
+        model = Modelled(0.02, 0.010, computes=False)
+        measure_subject(model, 2, lasting(minutes))
+        spent.append(model.time)
+    assert spent[0] == pytest.approx(USUAL.again, rel=0.25)
+    assert spent[1] == pytest.approx(60 * 4.0 / 4, rel=0.10)
+
+
 def test_minutes_count_for_a_job_that_was_measured_before() -> None:
     """They were forgotten, and its settings were tried for as long as usual."""
     model = Modelled(2.5, 0.010, computes=False, batches=160)
