@@ -126,7 +126,7 @@ def opened(script: Script) -> Iterator[Unsaved]:
         then.callback(end_children, children_of_this())
         then.enter_context(as_before())
         unsaved = then.enter_context(
-            saving_nothing(lambda: script.trains and script.is_running)
+            saving_nothing(lambda: script.trains and script.is_at_work)
         )
         then.enter_context(ends_noted(script.exits))
 

@@ -263,6 +263,11 @@ class Script:
         """Whether it is the script that runs now, in its own thread."""
         return greenlet.getcurrent() is self.training
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether what runs now is the script, or a thread that it may have started."""
+        return self.is_running or get_ident() != self.thread
+
     def iterate(
         self, loader: Any, begin: Callable[[], Iterator[Any]], line: Line | None
     ) -> Iterator[Any]:

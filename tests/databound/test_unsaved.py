@@ -4,9 +4,12 @@ import io
 import os
 import shutil
 import sys
+import tarfile
 import tempfile
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
+from threading import Thread
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -149,6 +152,165 @@ def test_nothing_is_deleted_while_it_trains_and_what_was_not_saved_is_not_moved(
         os.remove("oldest.pt")
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
     assert left == {"moved.txt", "old", "old/1.pt", "temporary"}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which files of a real training lie, and that is not temporary."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "compiled"))
+    for folder in ("temporary", "compiled", "models"):
+        (tmp_path / folder).mkdir()
+    for name in ("last.pt", "log.txt", "models/best.pt"):
+        (tmp_path / name).write_text("precious")
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """What is in all files of a folder."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_text() for path in paths}
+
+
+def test_a_file_that_was_there_is_not_written_over(project: Path) -> None:
+    """`open("last.pt", "wb")` empties a model before anything is saved."""
+    before = contents(project)
+    with saving_nothing(lambda: True) as unsaved:
+        with open("last.pt", "wb") as file:
+            file.write(b"spoilt")
+        Path("models/best.pt").write_bytes(b"spoilt")
+        Path("log.txt").write_text("spoilt")
+        assert Path("last.pt").read_bytes() == b"spoilt"  # as the script left it
+        assert Path("log.txt").read_text() == "spoilt"
+        tarfile.open("last.pt", "w").close()
+        assert str(unsaved) == "Nothing was saved by the script."
+    assert contents(project) == before
+    assert Path("last.pt").read_text() == "precious"
+    Path("last.pt").write_text("anew")  # nobody is in the way any more
+    assert Path("last.pt").read_text() == "anew"
+
+
+def test_files_of_bytes_are_not_made_and_new_ones_of_text_are(project: Path) -> None:
+    before = contents(project)
+    with saving_nothing(lambda: True) as unsaved:
+        for mode in ("wb", "w+b", "xb"):
+            with open(f"new-{mode}.pt", mode) as file:
+                file.write(b"weights")
+            assert Path(f"new-{mode}.pt").read_bytes() == b"weights"
+        for text in ("loss", "losses"):
+            Path("losses.csv").write_text(text)
+        with open("log.txt", "a") as log:
+            log.write(", more")
+        assert str(unsaved).endswith("it wrote log.txt, losses.csv.")
+    assert contents(project) == before | {
+        "losses.csv": "losses",
+        "log.txt": "precious, more",
+    }
+
+
+def test_what_the_script_made_before_it_trained_is_its_own(project: Path) -> None:
+    state = SimpleNamespace(trains=False)
+    with saving_nothing(lambda: state.trains):
+        Path("settings.json").write_text("{}")
+        with open("new.log", "a") as log:
+            log.write("first, ")
+        with open("log.txt", "a"):
+            pass  # it was there
+        state.trains = True
+        for name in ("settings.json", "new.log", "log.txt"):
+            Path(name).write_text("again")
+        for folder in ("temporary", "compiled"):
+            Path(folder, "kernel.so").write_bytes(b"built")
+    found = contents(project)
+    assert (found["settings.json"], found["new.log"]) == ("again", "again")
+    assert found["log.txt"] == "precious"
+    assert found["compiled/kernel.so"] == found["temporary/kernel.so"] == "built"
+
+
+MOVES = [
+    *product(["rename", "replace"], ["last.pt", "models/new.pt"]),
+    *product(["move", "copy", "copyfile"], ["last.pt", "models/new.pt"]),
+    ("move", "models"),
+    ("copy", "models"),
+]
+
+
+@pytest.mark.parametrize("mode", ["w", "wb"])
+@pytest.mark.parametrize(("name", "target"), MOVES)
+def test_what_is_moved_over_a_file_that_was_there_leaves_it(
+    project: Path, name: str, target: str, mode: str
+) -> None:
+    """A file is written beside, and then gets its last name: new text gets it, and nothing else does."""
+    before = contents(project)
+    path = "models/new.tmp" if target == "models" else target
+    with saving_nothing(lambda: True) as unsaved:
+        with open("new.tmp", mode) as file:
+            file.write("anew" if mode == "w" else b"anew")
+        getattr(os if name in ("rename", "replace") else shutil, name)("new.tmp", target)
+        assert Path(path).read_text() == "anew"
+        told = str(unsaved)
+    made = set[str]()
+    if mode == "w" and path != "last.pt":
+        made.add(path)
+    if mode == "w" and name.startswith("copy"):
+        made.add("new.tmp")
+    assert contents(project) == before | dict.fromkeys(made, "anew")
+    named = ", ".join(sorted({Path(each).name for each in made}))
+    assert told.endswith(
+        f"it wrote {named}." if made else "Nothing was saved by the script."
+    )
+
+
+def test_nothing_is_left_of_shadows(project: Path) -> None:
+    with saving_nothing(lambda: True):
+        Path("new.pt").write_bytes(b"weights")
+        assert [*Path("temporary").iterdir()] != []
+    assert [*Path("temporary").iterdir()] == []
+
+
+def test_samples_are_read_where_they_are(project: Path) -> None:
+    """A dataset opens a file for each, and our own runs write what they like."""
+    with saving_nothing(lambda: False):
+        for file in ("last.pt", b"log.txt", os.open("log.txt", os.O_RDONLY)):
+            with open(file) as read:
+                assert read.read() == "precious"
+        Path("last.pt").write_text("ours")
+    assert Path("last.pt").read_text() == "ours"
+
+
+def test_a_function_is_withheld_by_each_name_that_it_has(
+    library: Any, project: Path
+) -> None:
+    """`from os import remove` has made a name before anybody withholds it."""
+    mine: Any = ModuleType("mine")
+    mine.delete, mine.save = os.remove, library.save
+    with patch.dict(sys.modules, {"mine": mine}):
+        with saving_nothing(lambda: True) as unsaved:
+            unsaved.withhold()
+            mine.delete("last.pt")
+            assert mine.save("model", "a.pt") is None
+        assert (mine.delete, mine.save) == (os.remove, library.save)
+    assert Path("last.pt").exists()
+
+
+def test_what_one_function_does_inside_opens_no_way_for_another_thread(
+    library: Any, project: Path
+) -> None:
+    """A checkpoint is saved in a thread while the script deletes a temporary folder."""
+    Path("temporary/inner").mkdir()
+    deleted = list[object]()
+
+    def delete(path: str) -> None:
+        thread = Thread(target=lambda: deleted.append(library.save("model", "a.pt")))
+        thread.start()
+        thread.join()
+
+    with patch.object(shutil, "rmtree", delete), saving_nothing(lambda: True) as unsaved:
+        unsaved.withhold()
+        shutil.rmtree("temporary/inner")
+        assert deleted == [None]
 
 
 def test_a_temporary_folder_is_deleted_with_all_that_is_in_it(
