@@ -67,8 +67,6 @@ class Shadows:
             return False
         put = shutil.copyfile if is_copy else shutil.move
         put(self.paths.get(whole, source), self.made_for(over))
-        if not is_copy:
-            self.paths.pop(whole, None)
         return True
 
     def is_of_others(self, path: str) -> bool:
@@ -86,7 +84,6 @@ class Shadows:
         """Delete all shadows."""
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
-        self.paths.clear()
 
 
 def goes_to(source: str, target: str) -> str:

@@ -50,8 +50,6 @@ DELETERS = (("os", "remove"), ("os", "unlink"), ("shutil", "rmtree"))
 # What takes a file from a path, given first, to another: a checkpoint to its last name
 MOVERS = (("os", "rename"), ("os", "replace"), ("shutil", "move"))
 COPIERS = (("shutil", "copy"), ("shutil", "copy2"), ("shutil", "copyfile"))
-# What opens a file, by the path that it is given first; `tarfile` has a name of its own for it
-OPENERS = (("builtins", "open"), ("io", "open"), ("tarfile", "bltn_open"))
 # What a file is opened with that is written
 WRITES = frozenset("wax+")
 # Names of written files that a sentence has room for
@@ -99,8 +97,7 @@ class Unsaved:
         for functions, does_nothing in kinds:
             for module, path in functions:
                 self.withhold_one(module, path, does_nothing)
-        for module, path in OPENERS:
-            self.replace(module, path, self.opening_shadows)
+        self.replace("builtins", "open", self.opening_shadows)
 
     def withhold_one(self, module: str, path: str, does_nothing: DoesNothing) -> None:
         """Let a function do nothing while the script trains, where *does_nothing* says so."""
@@ -147,7 +144,9 @@ class Unsaved:
 
         @wraps(original)
         def call(file: Any, mode: Any = "r", *given: Any, **named: Any) -> Any:
-            return original(self.opens(file, mode), mode, *given, **named)
+            if named.get("opener") is None:  # who opens it otherwise may name another file
+                file = self.opens(file, mode)
+            return original(file, mode, *given, **named)
 
         return call
 
@@ -226,15 +225,11 @@ class Unsaved:
 
 
 def bound_elsewhere(original: Any) -> list[tuple[Any, str]]:
-    """Return the modules that have a function under a name of theirs, as `from torch import save` does.
-
-    Those of Python's own library are left out.
-    """
+    """Return the modules that have a function under a name of theirs, as `from torch import save` does."""
     return [
         (module, name)
         for module in list(sys.modules.values())
         if isinstance(module, ModuleType)
-        and module.__name__.partition(".")[0] not in sys.stdlib_module_names
         for name, value in list(vars(module).items())
         if value is original
     ]

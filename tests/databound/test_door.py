@@ -89,13 +89,34 @@ def test_a_script_is_caught_measured_and_left_in_all_forms_at_once(folder: Path)
     }
 
 
-def test_a_model_is_only_saved_until_the_script_trains(folder: Path) -> None:
-    changed(folder, LOOP, "torch.save('of before', 'before.pt')\n    for batch in loader:")
+IN_MANY_WAYS = """with open("last.pt", "wb") as file:
+            file.write(b"spoilt")
+        if os.path.exists("old.pt"):
+            remove("old.pt")
+        thread = threading.Thread(target=torch.save, args=("the model", "checkpoint.pt"))
+        thread.start()
+        thread.join()"""
+
+
+def test_once_the_script_trains_no_model_is_saved_and_those_that_are_there_stay(
+    folder: Path,
+) -> None:
+    """It opens one by itself, deletes one by a name of its own, and saves in a thread."""
+    text = SCRIPT.replace(SAVES, IN_MANY_WAYS)
+    text = text.replace(
+        "import sys\n", "import os\nimport threading\nfrom os import remove\n"
+    )
+    text = text.replace(LOOP, f"torch.save('of before', 'before.pt')\n    {LOOP}")
+    (folder / "train.py").write_text(text, "utf-8")
+    for name in ("last.pt", "old.pt"):
+        (folder / name).write_text("precious")
     # Else this folder would be a temporary one itself
     environment = {"TMPDIR": str(folder / "modules")}
     ended = run(folder, "train.py", "--lr", "0.1", environment=environment)
     assert "No model was saved by the script; it wrote before.pt." in ended.stdout
-    assert [path.name for path in folder.glob("*.pt")] == ["before.pt"]
+    found = {path.name: path.read_text("utf-8") for path in folder.glob("*.pt")}
+    assert found.pop("before.pt") is not None
+    assert found == {"last.pt": "precious", "old.pt": "precious"}
     assert not (folder / "after.txt").exists()
 
 

@@ -1,5 +1,6 @@
 """What a script does not save while it trains for us, and what is seen that it writes."""
 
+import bz2
 import io
 import os
 import shutil
@@ -16,6 +17,7 @@ from unittest.mock import patch
 
 import pytest
 
+from databound.script.shadows import OF_HOME, is_temporary
 from databound.script.unsaved import TRACKERS_OFF, Unsaved, saving_nothing
 
 
@@ -185,6 +187,7 @@ def test_a_file_that_was_there_is_not_written_over(project: Path) -> None:
         assert Path("last.pt").read_bytes() == b"spoilt"  # as the script left it
         assert Path("log.txt").read_text() == "spoilt"
         tarfile.open("last.pt", "w").close()
+        bz2.open("models/best.pt", "w").close()
         assert str(unsaved) == "Nothing was saved by the script."
     assert contents(project) == before
     assert Path("last.pt").read_text() == "precious"
@@ -203,6 +206,8 @@ def test_files_of_bytes_are_not_made_and_new_ones_of_text_are(project: Path) -> 
             Path("losses.csv").write_text(text)
         with open("log.txt", "a") as log:
             log.write(", more")
+        with pytest.raises(FileExistsError):
+            Path("log.txt").open("x")
         assert str(unsaved).endswith("it wrote log.txt, losses.csv.")
     assert contents(project) == before | {
         "losses.csv": "losses",
@@ -261,6 +266,46 @@ def test_what_is_moved_over_a_file_that_was_there_leaves_it(
     assert told.endswith(
         f"it wrote {named}." if made else "Nothing was saved by the script."
     )
+
+
+def test_text_that_is_moved_to_where_the_script_wrote_bytes_is_read_from_there(
+    project: Path,
+) -> None:
+    before = contents(project)
+    with saving_nothing(lambda: True):
+        Path("new.pt").write_bytes(b"weights")
+        Path("new.tmp").write_text("text")
+        os.replace("new.tmp", "new.pt")
+        assert Path("new.pt").read_text() == "text"
+        for folder in ("a", "b"):  # each has a shadow of its own
+            Path(f"{folder}.pt").write_bytes(folder.encode())
+            os.replace(f"{folder}.pt", f"models/{folder}.pt")
+            Path(f"{folder}.pt").write_bytes(b"next")
+        assert Path("models/a.pt").read_text() == "a"
+    assert contents(project) == before
+
+
+def test_what_is_temporary_is_written_over_and_moved(project: Path) -> None:
+    Path("temporary/made.so").write_text("before")
+    with saving_nothing(lambda: True):
+        for name in ("made.tmp", "other.tmp"):
+            Path("temporary", name).write_bytes(b"built")
+        os.replace("temporary/made.tmp", "temporary/made.so")
+        with tempfile.NamedTemporaryFile(dir=project) as file:
+            file.write(b"bytes")
+            assert Path(file.name).exists()
+    found = contents(project)
+    assert found["temporary/made.so"] == found["temporary/other.tmp"] == "built"
+
+
+@pytest.mark.parametrize("name", OF_HOME)
+def test_caches_of_programs_are_temporary(
+    name: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(project))
+    monkeypatch.setenv("USERPROFILE", str(project))
+    assert is_temporary(str(project / name / "kernel.so"))
+    assert not is_temporary(str(project / "models" / name))
 
 
 def test_nothing_is_left_of_shadows(project: Path) -> None:

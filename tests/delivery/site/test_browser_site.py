@@ -430,7 +430,7 @@ def test_a_teacher_totals_what_learners_answered(
     asked.get_by_label("fairly sure").check()
     asked.get_by_role("button", name="Commit to this answer").click()
     expect(asked.locator(".lk-verdict")).to_contain_text(
-        "as the first tool", timeout=PATIENT * 1e3
+        "As the first tool", timeout=PATIENT * 1e3
     )
     with page.expect_download() as coming:
         page.get_by_role("button", name="Download all my work").click()
