@@ -207,7 +207,7 @@ def test_files_of_bytes_are_not_made_and_new_ones_of_text_are(project: Path) -> 
         with open("log.txt", "a") as log:
             log.write(", more")
         with pytest.raises(FileExistsError):
-            Path("log.txt").open("x")
+            Path("log.txt").open("x").close()
         assert str(unsaved).endswith("it wrote log.txt, losses.csv.")
     assert contents(project) == before | {
         "losses.csv": "losses",

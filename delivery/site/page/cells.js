@@ -2,8 +2,15 @@
 
 export const codeOf = (cell) => [].concat(cell.source ?? cell.model.sharedModel.getSource()).join("");
 
-// The link to the lesson that follows: its words, and the name of its file.
-export const NEXT = /\[(Next: [^\]]+)\]\((\w+\.ipynb)\)/;
+const WAY = /([^;:]+): \[([^\]]+)\]\((\w+\.ipynb)\)/g;
+
+// Where a cell leads on to: the words of each way, as *Next with PyTorch: 09 Workers*, and its file.
+/** @returns {{ text: string, file: string }[]} */
+export function waysOn(cell) {
+  const [told = ""] = /^Next\b.*$/m.exec(codeOf(cell)) ?? [];
+  const ways = [...told.matchAll(WAY)];
+  return ways.map(([, way, title, file]) => ({ text: `${way.trim()}: ${title}`, file }));
+}
 
 // What runs as soon as Python is there. The folded sections begin below *Further*, and in the field guide,
 // which has no such heading, with the first of them. A lesson has small headings on its main path, too.

@@ -98,18 +98,25 @@ export function letGo(settled) {
   if (place > 0 && content.activeCellIndex === 0) content.activeCellIndex = place;
 }
 
-// Brings what was seen to where it was left, and gives whether it has that place. It stays there, whatever
-// becomes higher above it, until the reader moves.
+// Brings what was seen to where it was left, and holds it there until the reader moves. Gives null if it
+// does not have that place, and else what tells the present one: that which was left, as long as nobody
+// moved, because the line above a lesson may have another height meanwhile.
+/** @returns {(() => Place) | null} */
 export function putStill(still) {
   const { id, offset = 0, top = 0 } = JSON.parse(recall(key) || "{}");
   const part = id && still.querySelector(`[data-cell="${CSS.escape(id)}"]`);
-  if (!part) return false;
+  if (!part) return null;
+  let isMoved = false;
   const put = () => (still.scrollTop += part.getBoundingClientRect().top - top - offset);
   const seen = new ResizeObserver(put);
+  const move = () => {
+    isMoved = true;
+    seen.disconnect();
+  };
   for (const one of still.children) seen.observe(one);
-  for (const moved of HAND) still.addEventListener(moved, () => seen.disconnect(), { once: true });
+  for (const moved of HAND) still.addEventListener(moved, move, { once: true });
   put();
-  return true;
+  return () => (isMoved ? placeIn(still) : { id, offset });
 }
 
 /** @param {Place} place */

@@ -1,6 +1,6 @@
 // The line above a lesson: what is loading, which copy is open, and how to get at one's work.
 
-import { codeOf, mainOf, NEXT } from "./cells.js";
+import { codeOf, mainOf, waysOn } from "./cells.js";
 import {
   begin, cellsInSight, goToPlace, hasPlace, letGo, panel, placeIn, putStill, scrolled, soon,
 } from "./reader.js";
@@ -191,16 +191,17 @@ async function showStill() {
   Object.assign(still, { id: "lessons-opening", innerHTML: text, tabIndex: 0 });
   still.className = "lessons-still";
   line.after(still);
-  if (!putStill(still)) {
+  const presentPlace = putStill(still);
+  if (!presentPlace) {
     still.remove();
     return showCover();
   }
   while (!isPlaced && !isLate) await soon(50);
-  let { id, offset } = placeIn(still);
+  let { id, offset } = presentPlace();
   for (let isThere = false; !isThere; ) {
     if (id) await goToPlace({ id, offset });
     await untilItLives();
-    const now = placeIn(still);
+    const now = presentPlace();
     isThere = now.id === id && now.offset === offset;
     ({ id, offset } = now);
   }
@@ -283,12 +284,15 @@ async function choose() {
   }
 }
 
-// The tab and the line say which lesson this is, and which one comes next.
+// The tab says which lesson this is, and the line which ones may come next.
 const titleOf = ({ cells }) => /^# (.+)/.exec(codeOf(cells[0]))?.[1];
 function name({ cells }) {
   const title = titleOf({ cells });
-  const told = cells.map((cell) => NEXT.exec(codeOf(cell))).find(Boolean);
-  if (told) line.insertBefore(link(told[1], `?path=${told[2]}`), words);
+  const ways = cells.flatMap(waysOn);
+  for (const { text, file } of ways) {
+    const way = Object.assign(link(text, `?path=${file}`), { className: "lessons-way" });
+    line.insertBefore(way, words);
+  }
   const node = document.querySelector("title");
   const put = () => {
     if (document.title !== title) document.title = title;
@@ -549,7 +553,7 @@ const isTimed = ({ model }) => model.getMetadata("tags")?.includes("real-clock")
 // The main path is run as soon as Python is there, and a folded section when it is opened.
 function runLesson() {
   const { widgets } = panel().content;
-  const next = widgets.findLast((cell) => NEXT.test(codeOf(cell)));
+  const next = widgets.findLast((cell) => waysOn(cell).length > 0);
   next?.node.classList.add("lessons-next");
   const isText = (cell) => cell.model.type === "markdown";
   const level = (cell) => isText(cell) && /^#+(?= )/.exec(codeOf(cell))?.[0].length;
