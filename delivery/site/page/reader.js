@@ -86,6 +86,11 @@ async function cells() {
   return panel().content.widgets;
 }
 
+// JupyterLab puts in one cell after another, and nobody is led to one that is not there.
+async function attached(cell) {
+  while (!cell.node.isConnected && !cell.isDisposed) await soon(50);
+}
+
 let left = null; // the cell that comes back
 
 // When all has run, the keys go on from there too, unless somebody has chosen a cell meanwhile;
@@ -130,6 +135,7 @@ export async function goToPlace({ id, offset, scroll }) {
   const cell = id ? all.find(({ model }) => model.id === id) : all[0];
   if (!cell) return;
   left = cell;
+  await attached(cell);
   hold(cell, offset);
 }
 
@@ -145,6 +151,7 @@ async function goToSection(wanted) {
   if (!cell) return;
   cell.headingCollapsed = false;
   content.activeCellIndex = content.widgets.indexOf(cell);
+  await attached(cell);
   hold(cell);
 }
 

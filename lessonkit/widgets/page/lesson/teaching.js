@@ -138,8 +138,9 @@ export class Teaching {
 
   // The one that is at the top of the screen.
   first() {
-    const cells = cellsAround(this.notebook())[0].closest(".jp-Notebook") ?? document.body;
-    const top = Math.max(0, cells.getBoundingClientRect().top) + 20;
+    const [cell] = cellsAround(this.notebook());
+    const scrolls = cell.closest(".jp-WindowedPanel-outer, .jp-Notebook") ?? document.body;
+    const top = Math.max(0, scrolls.getBoundingClientRect().top) + 20;
     const isSeen = ({ cells }) => cells.at(-1).getBoundingClientRect().bottom > top;
     return Math.max(0, this.sections().findIndex(isSeen));
   }
