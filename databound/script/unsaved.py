@@ -86,6 +86,10 @@ class Unsaved:
         self.restores = list[Callable[[], None]]()
         self.is_over = False
 
+    def withholds(self) -> bool:
+        """Whether what is called now is of the script, and saves nothing; a name may outlive this."""
+        return not self.is_over and self.trains()
+
     def withhold(self) -> None:
         """Let the savers of all libraries that are imported by now do nothing while it trains."""
         kinds = (
@@ -105,7 +109,7 @@ class Unsaved:
         def withholding(original: Any) -> Any:
             @wraps(original)
             def call(*given: Any, **named: Any) -> Any:
-                if self.inside.goes_on or not self.trains():
+                if self.inside.goes_on or not self.withholds():
                     return original(*given, **named)
                 # `rmtree` deletes by names that only the descriptor of their folder makes whole
                 self.inside.goes_on = True
@@ -160,7 +164,7 @@ class Unsaved:
         path = os.fspath(file)
         if not isinstance(path, str):
             return file
-        if self.trains():
+        if self.withholds():
             return self.shadows.instead_of(path, mode)
         self.shadows.note_own(path, mode)
         return file

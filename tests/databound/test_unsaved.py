@@ -336,8 +336,11 @@ def test_a_function_is_withheld_by_each_name_that_it_has(
             unsaved.withhold()
             mine.delete("last.pt")
             assert mine.save("model", "a.pt") is None
+            mine.later = os.remove
         assert (mine.delete, mine.save) == (os.remove, library.save)
-    assert Path("last.pt").exists()
+        assert Path("last.pt").exists()
+        mine.later("last.pt")  # a name that was made meanwhile, when all is over
+    assert not Path("last.pt").exists()
 
 
 def test_what_one_function_does_inside_opens_no_way_for_another_thread(
