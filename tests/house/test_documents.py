@@ -14,6 +14,7 @@ import pytest
 from support.places import ROOT
 
 from delivery.site import pages
+from lessonkit.pictures.layout import COLOURS
 from lessonkit.plot import kitchen
 from lessonkit.widgets.widget import BUILT
 from tools import lessons, repository, targets
@@ -230,6 +231,13 @@ def test_the_kitchen_is_drawn_once_and_each_lesson_points_at_a_part_of_it() -> N
     assert repr(fridge) == "The kitchen: fridge."
     with pytest.raises(ValueError, match="part='oven': must be one of pantry"):
         kitchen("oven")
+
+
+def test_the_kitchen_has_the_colours_of_the_stages_that_its_parts_stand_for() -> None:
+    """Who changes one finds here which drawings have it, too."""
+    drawn = (files("lessonkit.pictures") / "kitchen.svg").read_text(encoding="utf-8")
+    ink = {"#57606a", "#1b1f24"}  # of lines and letters
+    assert {*re.findall(r"#[0-9a-f]{6}", drawn)} - ink <= {*COLOURS.values()}
 
 
 def test_text_of_the_kitchen_has_11_pixels_on_a_phone_too() -> None:
