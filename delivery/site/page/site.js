@@ -174,12 +174,28 @@ async function showCover() {
   cover.remove();
 }
 
-// What is in sight of the lesson, as far as that can be waited for.
-async function untilItLives() {
-  const since = performance.now();
-  const isComing = () => started && started !== "failed" && !cellsInSight().every(lives);
-  while (isComing() && performance.now() < since + PATIENT) await soon(50);
-  await soon(DRAWN);
+// What is in sight of the lesson, and all of its main path down to the cell that was left, as far as that
+// can be waited for: what runs above moves the rest. It is asked twice, for a cell that has just been drawn
+// may have pushed others out of sight for a moment.
+async function untilItLives(id = "") {
+  let since = performance.now();
+  let count = ended.size;
+  const isComing = () => {
+    if (ended.size !== count) [since, count] = [performance.now(), ended.size];
+    const isPatient = performance.now() < since + PATIENT;
+    return started && started !== "failed" && isPatient && !isAliveDownTo(id);
+  };
+  do {
+    while (isComing()) await soon(50);
+    await soon(DRAWN);
+  } while (isComing());
+}
+
+function isAliveDownTo(id) {
+  const { widgets } = panel().content;
+  const main = mainOf(widgets);
+  const before = main.slice(0, main.findIndex(({ model }) => model.id === id) + 1);
+  return [...before, ...cellsInSight()].every(lives);
 }
 
 // Who comes back finds the lesson as it was left, and can read there, until it has come alive at the
@@ -200,7 +216,7 @@ async function showStill() {
   let { id, offset } = presentPlace();
   for (let isThere = false; !isThere; ) {
     if (id) await goToPlace({ id, offset });
-    await untilItLives();
+    await untilItLives(id);
     const now = presentPlace();
     isThere = now.id === id && now.offset === offset;
     ({ id, offset } = now);
