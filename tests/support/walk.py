@@ -7,6 +7,7 @@ from typing import Any
 
 from heat_map_07 import HeatMap
 from mystery_08 import STAGES, Mystery
+from playwright.sync_api import expect
 
 from lessonkit.engine.trace import Trace
 from lessonkit.pictures.layout import layout
@@ -59,11 +60,12 @@ def turns(one: Explore) -> bool:
 
 def predict(walk: Walk) -> None:
     """Every question of the main path: a wrong answer is explained, and in the end nothing is covered."""
+    told = walk.page.get_by_text("Hidden until your answer is right")
+    hidden = told.locator("visible=true")
     for cell, asked in walk.lesson.widgets(Question):
         if cell in walk.main:
             shown = walk.shown(cell)
-            hidden = walk.page.get_by_text("Hidden until your answer is right").first
-            assert hidden.is_visible()  # the vote covers the recap
+            expect(hidden.first).to_be_visible()  # the vote covers the recap
             assert shown.locator(".lk-timeline rect.lk-bar").count() == 0
             card = card_of(asked, shown)
             card.answer(card.mistake(asked), "fairly sure", asked.wrong[0][1])
@@ -71,9 +73,7 @@ def predict(walk: Walk) -> None:
             card.commit(RIGHT)
             for trace in asked.traces[-1:]:
                 walk.is_picture_of(shown, trace)
-    walk.page.get_by_text("Hidden until your answer is right").first.wait_for(
-        state="hidden"
-    )
+    expect(hidden).to_have_count(0)
 
 
 def play(walk: Walk) -> None:
