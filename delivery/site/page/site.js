@@ -174,16 +174,17 @@ async function showCover() {
   cover.remove();
 }
 
-// What is in sight of the lesson, and all of its main path down to the cell that was left, as far as that
-// can be waited for: what runs above moves the rest. It is asked twice, for a cell that has just been drawn
-// may have pushed others out of sight for a moment.
-async function untilItLives(id = "") {
+// What is in sight of the lesson, and *all* of its main path if that is wanted, as far as that can be
+// waited for: what runs above moves the rest, and Python judges what was answered when nothing runs any
+// more. It is asked twice, for a cell that has just been drawn may have pushed others out of sight for a
+// moment.
+async function untilItLives(all = false) {
   let since = performance.now();
   let count = ended.size;
   const isComing = () => {
     if (ended.size !== count) [since, count] = [performance.now(), ended.size];
     const isPatient = performance.now() < since + PATIENT;
-    return started && started !== "failed" && isPatient && !isAliveDownTo(id);
+    return started && started !== "failed" && isPatient && !isAlivePart(all);
   };
   do {
     while (isComing()) await soon(50);
@@ -191,11 +192,9 @@ async function untilItLives(id = "") {
   } while (isComing());
 }
 
-function isAliveDownTo(id) {
-  const { widgets } = panel().content;
-  const main = mainOf(widgets);
-  const before = main.slice(0, main.findIndex(({ model }) => model.id === id) + 1);
-  return [...before, ...cellsInSight()].every(lives);
+function isAlivePart(all) {
+  const main = all ? mainOf(panel().content.widgets) : [];
+  return [...main, ...cellsInSight()].every(lives);
 }
 
 // Who comes back finds the lesson as it was left, and can read there, until it has come alive at the
@@ -216,7 +215,7 @@ async function showStill() {
   let { id, offset } = presentPlace();
   for (let isThere = false; !isThere; ) {
     if (id) await goToPlace({ id, offset });
-    await untilItLives(id);
+    await untilItLives(true);
     const now = presentPlace();
     isThere = now.id === id && now.offset === offset;
     ({ id, offset } = now);
