@@ -58,14 +58,18 @@ class Shadows:
             self.own.add(whole)
 
     def takes(self, source: str, target: str, *, is_copy: bool) -> bool:
-        """Move or copy a file that has a shadow, or one to where a file of others is; False for any other."""
+        """Move or copy a file that has a shadow, or one to where a file of others is; False for any other.
+
+        A file of others is copied in any case: shadows are deleted in the end.
+        """
         whole = os.path.abspath(source)
         over = os.path.abspath(target)
         has_shadow = whole in self.paths or over in self.paths
         is_kept = self.is_of_others(over) and not is_temporary(over)
         if not has_shadow and not is_kept:
             return False
-        put = shutil.copyfile if is_copy else shutil.move
+        stays = is_copy or self.is_of_others(whole)
+        put = shutil.copyfile if stays else shutil.move
         put(self.paths.get(whole, source), self.made_for(over))
         return True
 

@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from threading import local
 from types import ModuleType
@@ -96,7 +96,7 @@ class Unsaved:
             (SAVERS, self.saves_nothing),
             (DELETERS, self.is_to_stay),
             (MOVERS, self.was_not_saved),
-            (COPIERS, self.was_not_saved_to_copy),
+            (COPIERS, partial(self.was_not_saved, is_copy=True)),
         )
         for functions, does_nothing in kinds:
             for module, path in functions:
@@ -183,7 +183,7 @@ class Unsaved:
         return isinstance(path, (str, os.PathLike)) and not is_temporary(os.fspath(path))
 
     def was_not_saved(self, given: list[Any], *, is_copy: bool = False) -> bool:
-        """Whether a file that is to be moved was not saved, or is moved from its shadow or to one."""
+        """Whether a file that is to be moved, or copied, was not saved, or goes from its shadow or to one."""
         match given:
             case [(str() | os.PathLike()) as source, (str() | os.PathLike()) as target, *_]:
                 from_path = os.fspath(source)
@@ -197,10 +197,6 @@ class Unsaved:
         if from_path in self.written:
             self.written.add(to_path)
         return False
-
-    def was_not_saved_to_copy(self, given: list[Any]) -> bool:
-        """Whether a file that is to be copied was not saved, or is copied from its shadow or to one."""
-        return self.was_not_saved(given, is_copy=True)
 
     def note(self, event: str, details: tuple[Any, ...]) -> None:
         """Note a file that the script opens to write to it; what is temporary is nobody's."""

@@ -268,6 +268,15 @@ def test_what_is_moved_over_a_file_that_was_there_leaves_it(
     )
 
 
+def test_a_model_that_is_moved_over_another_is_still_there(project: Path) -> None:
+    """A script that keeps its last two models moves a real one over a real one before it saves."""
+    before = contents(project)
+    with saving_nothing(lambda: True):
+        os.replace("last.pt", "models/best.pt")
+        shutil.move("log.txt", "models/best.pt")
+    assert contents(project) == before
+
+
 def test_text_that_is_moved_to_where_the_script_wrote_bytes_is_read_from_there(
     project: Path,
 ) -> None:

@@ -229,9 +229,8 @@ def test_an_hour_with_a_prediction_a_vote_a_latecomer_and_a_second_group(  # noq
     hour.press("Open round 1")
     button = ben.bar.get_by_role("button", name="Somebody else sits here now")
     expect(button).to_be_visible()
-    with (
-        ben.page.expect_navigation()
-    ):  # the class is asked first, and then the page loads again
+    # The class is asked first, and then the page loads again
+    with ben.page.expect_navigation():
         button.click()
     assert not ben.page.evaluate("Object.keys(localStorage)")
     counts = [len(row) for row in rows(hour.served)]
